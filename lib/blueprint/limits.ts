@@ -1,0 +1,28 @@
+/** Limits of the language, in one place. The sources are the design's tables; AWS's own limits are in lib/asl/limits.ts. */
+export const STEP_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+export const BLUEPRINT_ID = /^[a-z][a-z0-9-]{0,47}$/;
+export const SERVER_NAME = /^[a-z][a-z0-9-]{0,31}$/;
+/** Names that a step id, a parameter of a loop (`as`) may not take. */
+export const RESERVED_NAMES = ['params', 'steps', 'results', 'run', 'input', 'output', 'index'] as const;
+
+export const MAX_RETRIES = 10;
+export const DEFAULT_RETRIES_OF_RETRY = 2;
+export const DEFAULT_RETRY_DELAY_MS = 1000;
+export const DEFAULT_BACKOFF_RATE = 2;
+export const DEFAULT_MAX_DELAY_MS = 30_000;
+export const MAX_CONCURRENCY = 400;
+export const DEFAULT_MAX_ITEMS = 100_000;
+/** Items walked at once by one task; above it a batch loop runs in lanes. */
+export const LANE_CONCURRENCY = 10;
+export const MAX_LANES = 40;
+export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+export const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
+export const MAX_RUN_TIMEOUT_SECONDS = 86_400;
+export const MAX_SUBWORKFLOW_DEPTH = 10;
+export const MAX_BLUEPRINT_BYTES = 1024 * 1024;
+export const MAX_JSON_DEPTH = 64;
+/** Expressions: source length and nesting. */
+export const MAX_EXPRESSION_BYTES = 2048;
+export const MAX_EXPRESSION_DEPTH = 32;
+/** What one evaluation may build. */
+export const MAX_EVALUATION_BYTES = 16 * 1024 * 1024;
