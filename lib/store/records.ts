@@ -1,0 +1,157 @@
+/**
+ * The records of the engine table. One DynamoDB table, keys `pk` and `sk`, single-item conditional writes only.
+ * Times are ISO strings in UTC, except leases and deadlines, which are epoch milliseconds because they are compared.
+ */
+import type { StepError } from '../blueprint/errors.ts';
+import type { Json } from '../blueprint/json.ts';
+
+/** Who asked. `local` on one machine; workflows keep their owner, revisions and runs their principal. */
+export interface Principal {
+  kind: 'local' | 'token' | 'iam' | 'oauth' | 'schedule' | 'stack' | 'console';
+  id: string;
+  scopes: string[];
+}
+
+/** WORKFLOW#id / HEAD. */
+export interface WorkflowHead {
+  workflow: string;
+  owner: Principal;
+  description?: string;
+  revision: number;
+  hash: string;
+  stateMachineArn: string;
+  versionArn: string;
+  /** Owned by the stack: read-only to agents. */
+  readOnly: boolean;
+  createdAt: string;
+  updatedAt: string;
+  /** Tombstone. The numbering goes on from `revision` if the id is saved again. */
+  deletedAt?: string;
+}
+
+/** WORKFLOW#id / REV#00003. */
+export interface WorkflowRevision {
+  workflow: string;
+  revision: number;
+  hash: string;
+  principal: Principal;
+  state: 'PENDING' | 'PUBLISHED' | 'EXPIRED';
+  createdAt: string;
+  stateMachineArn?: string;
+  versionArn?: string;
+}
+
+export type RunStatus = 'STARTING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
+export type RunTrigger = 'call' | 'console' | 'schedule' | 'workflow';
+
+/** RUN#id / META. */
+export interface RunRecord {
+  run: string;
+  workflow: string;
+  revision: number;
+  hash: string;
+  principal: Principal;
+  /** Owner of the workflow at the start: may read the run. */
+  owner: string;
+  trigger: RunTrigger;
+  status: RunStatus;
+  stateMachineArn: string;
+  versionArn: string;
+  /** Set when an execution has claimed the record. */
+  execution?: string;
+  executionName: string;
+  epoch: number;
+  createdAt: string;
+  startedAt?: string;
+  endedAt?: string;
+  /** Last time a task of the run was heard of; an open run silent for a minute is reconciled. */
+  touchedAt: string;
+  /** Epoch ms; tasks stop past it. */
+  deadline?: number;
+  /** SHA-256 of the canonical JSON of the parameters. */
+  paramsHash: string;
+  /** cancel_run's flag. */
+  stop?: { at: string; by: string };
+  /** Budgets are counted on the root run, before the effect. */
+  root: string;
+  parent?: { run: string; at: string };
+  depth: number;
+  attempts: number;
+  subRuns: number;
+  errorCount: number;
+}
+
+export type StepStatus = 'running' | 'succeeded' | 'failed' | 'skipped';
+
+export interface Lease {
+  owner: string;
+  /** Epoch ms. */
+  until: number;
+}
+
+/** RUN#id / STEP#at. `at` is the full path of the occurrence: prefix and step id. */
+export interface StepRecord {
+  run: string;
+  at: string;
+  step: string;
+  type: 'call' | 'loop' | 'parallel' | 'pipe' | 'collect';
+  status: StepStatus;
+  epoch: number;
+  lease?: Lease;
+  attempts: number;
+  startedAt: string;
+  endedAt?: string;
+  ms?: number;
+  /** Epoch ms, stored at first entry where the step has a time limit. */
+  deadline?: number;
+  error?: StepError;
+  /** Why it was skipped: `when`, or `failed:STEP` where a step that it reads failed. */
+  reason?: string;
+  server?: string;
+  tool?: string;
+  /** A call in flight that may not be repeated: set by the claim before anything is sent, cleared by the result. */
+  claimed?: boolean;
+  /** Epoch ms before which the next attempt is not made. */
+  notBefore?: number;
+  bytes?: number;
+  /** Of a loop. */
+  count?: number;
+  failed?: number;
+  skipped?: number;
+  /** A loop's stop flag: under `abort` a failed item sets it, and no new item starts. */
+  halt?: boolean;
+}
+
+/** A stored value: inline up to 8 KiB of JSON, else in S3. */
+export type StoredValue = { inline: Json } | { key: string; bytes: number };
+
+/** What `results.ID` holds of a call beside status, error, attempts and ms. */
+export interface CallDetail {
+  content: Json;
+  structured?: Json;
+  isError: boolean;
+  server: string;
+  tool: string;
+}
+
+/** One loop item's end. */
+export interface ItemResult {
+  index: number;
+  item: Json;
+  status: 'succeeded' | 'failed' | 'skipped';
+  value: Json;
+  error: StepError | null;
+  attempts: number;
+}
+
+/** RUN#id / WINDOW#at#k: items [from, to) claimed together before any of them is sent. */
+export interface WindowRecord {
+  run: string;
+  at: string;
+  window: number;
+  from: number;
+  to: number;
+  owner: string;
+  epoch: number;
+  state: 'claimed' | 'done';
+}
