@@ -1,0 +1,29 @@
+/** What the engine's operations stand on: the store, the two AWS services they call, and where they run. */
+import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { Store } from '../store/store.ts';
+
+export interface EngineConfig {
+  region: string;
+  /** Prefix of the state machines' names; IAM rights are given for it. */
+  machinePrefix: string;
+  /** Execution role of the state machines. */
+  roleArn: string;
+  callToolArn: string;
+  /** Time limit of the call-tool function in seconds. */
+  functionTimeoutSeconds: number;
+  /** Key that cursors are authenticated with. */
+  cursorSecret: string;
+  /** Deep links into the AWS console are given only where there is one. */
+  console: boolean;
+}
+
+export interface EngineEnvironment {
+  store: Store;
+  sfn: SFNClient;
+  lambda: LambdaClient;
+  config: EngineConfig;
+  /** Epoch milliseconds. */
+  now(): number;
+  log(entry: Record<string, string | number | boolean>): void;
+}
