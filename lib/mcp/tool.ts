@@ -1,0 +1,35 @@
+/** The shape of one tool of the endpoint: a file a tool, all of them in one table (tools.ts). */
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import type { EngineEnvironment } from '../engine/environment.ts';
+import type { Scope } from '../engine/principals.ts';
+import type { Principal } from '../store/records.ts';
+
+export interface ToolContext {
+  env: EngineEnvironment;
+  principal: Principal;
+  /** Aborted when the caller goes away. */
+  signal: AbortSignal;
+  /** Present when the caller asked for progress notifications. */
+  progress?: (done: number, total: number, message: string) => Promise<void>;
+}
+
+export interface EndpointTool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
+  name: string;
+  /** Short: the whole tools/list stays under 2,500 tokens. */
+  description: string;
+  scope: Scope;
+  annotations: ToolAnnotations;
+  input: Input;
+  output: Output;
+  /** A resource that holds what the answer leaves out. */
+  link?(answer: z.output<Output>): { uri: string; name: string } | undefined;
+  run(args: z.output<Input>, context: ToolContext): Promise<z.output<Output>>;
+}
+
+/** Keeps a tool's own types while it is defined. */
+export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
+  tool: EndpointTool<Input, Output>,
+): EndpointTool<Input, Output> {
+  return tool;
+}

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { getRun as get } from '../../engine/runs.ts';
+import { defineTool } from '../tool.ts';
+import { cursor, nextCursor, runId, runStatus } from './schemas.ts';
+
+export const getRun = defineTool({
+  name: 'get_run',
+  description: "A run's status, progress and steps; with `step` that step's value.",
+  scope: 'runs:read',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.object({
+    runId,
+    step: z.string().optional().describe('path, e.g. pods or pods/00012/describe'),
+    cursor,
+  }),
+  output: z.looseObject({ runId, status: runStatus, nextCursor }),
+  run: (args, { env, principal }) => get(env, principal, args),
+});

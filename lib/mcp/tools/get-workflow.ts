@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { getWorkflow as get } from '../../engine/workflows.ts';
+import { defineTool } from '../tool.ts';
+import { workflowId } from './schemas.ts';
+
+export const getWorkflow = defineTool({
+  name: 'get_workflow',
+  description: 'A workflow with its blueprint.',
+  scope: 'workflows:read',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.object({
+    id: workflowId,
+    revision: z.int().min(1).optional(),
+    machine: z.boolean().optional().describe('also the compiled state machine'),
+  }),
+  output: z.looseObject({ id: z.string(), revision: z.int(), blueprint: z.looseObject({}) }),
+  run: (args, { env, principal }) => get(env, principal, args),
+});

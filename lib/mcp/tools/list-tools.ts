@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { listTools as list } from '../../engine/explore.ts';
+import { defineTool } from '../tool.ts';
+
+export const listTools = defineTool({
+  name: 'list_tools',
+  description: 'Downstream tools that blueprints can call. Few matches come with their schemas.',
+  scope: 'tools:read',
+  annotations: { readOnlyHint: true, openWorldHint: true },
+  input: z.object({
+    server: z.string().optional(),
+    query: z.string().optional().describe('words in the name or description'),
+    cursor: z.string().optional(),
+  }),
+  output: z.looseObject({ tools: z.array(z.looseObject({ name: z.string(), server: z.string() })) }),
+  run: (args, { env, principal }) => list(env, principal, args),
+});

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { dryRunWorkflow } from '../../engine/dry-run.ts';
+import { startRun } from '../../engine/start.ts';
+import { summarizeRun, waitForRun } from '../../engine/wait.ts';
+import { defineTool } from '../tool.ts';
+import { params, runStatus, stepErrors, workflowId } from './schemas.ts';
+
+const DEFAULT_WAIT_SECONDS = 25;
+const MAX_WAIT_SECONDS = 50;
+
+export const runWorkflow = defineTool({
+  name: 'run_workflow',
+  description:
+    'Run a workflow without a model in the loop. Still RUNNING after `wait` seconds: follow it with get_run.',
+  scope: 'runs:start',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  input: z.object({
+    id: workflowId,
+    params,
+    wait: z.number().min(0).max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS),
+    idempotencyKey: z.string().min(1).max(256).optional().describe('same key, same run'),
+    revision: z.int().min(1).optional(),
+    dryRun: z.boolean().optional().describe('resolve templates, call only read-only tools'),
+  }),
+  output: z.looseObject({
+    runId: z.string().optional(),
+    status: runStatus.optional(),
+    output: z.json().optional(),
+    errors: stepErrors.optional(),
+  }),
+  link: (answer) =>
+    answer.runId !== undefined && answer['summary'] !== undefined
+      ? { uri: `run://${answer.runId}/output`, name: 'output' }
+      : undefined,
+  async run(args, { env, principal, signal, progress }) {
+    if (args.dryRun === true) return { ...(await dryRunWorkflow(env, principal, args)) };
+    const run = await startRun(env, principal, args);
+    const ended = await waitForRun(env, run.run, { seconds: args.wait, signal, ...(progress ? { progress } : {}) });
+    return summarizeRun(env, ended);
+  },
+});

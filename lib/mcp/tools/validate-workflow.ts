@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { validateWorkflow as validate } from '../../engine/validate.ts';
+import { defineTool } from '../tool.ts';
+import { diagnostics } from './schemas.ts';
+
+export const validateWorkflow = defineTool({
+  name: 'validate_workflow',
+  description: 'Check a blueprint, or a saved workflow, without saving. Errors block saving, warnings do not.',
+  scope: 'workflows:read',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.object({
+    blueprint: z.record(z.string(), z.json()).optional(),
+    id: z.string().optional(),
+  }),
+  output: z.looseObject({
+    valid: z.boolean(),
+    errors: diagnostics,
+    warnings: diagnostics,
+    estimate: z.looseObject({}).optional(),
+  }),
+  run: (args, { env, principal }) => validate(env, principal, args),
+});
