@@ -34,7 +34,10 @@ async function invoke<T>(env: EngineEnvironment, request: ExploreRequest): Promi
   const text = Buffer.from(answer.Payload ?? []).toString();
   if (answer.FunctionError === undefined) return JSON.parse(text) as T;
   const fault = JSON.parse(text) as { errorType?: string; errorMessage?: string };
-  throw new EngineError('Unavailable', `call-tool failed: ${fault.errorMessage ?? fault.errorType ?? 'no reason given'}`);
+  throw new EngineError(
+    'Unavailable',
+    `call-tool failed: ${fault.errorMessage ?? fault.errorType ?? 'no reason given'}`,
+  );
 }
 
 /** All tools of all connected servers. At most 10 seconds old, fresh with `refresh`. */

@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 
 export interface EngineConfig {
   region: string;
+  accountId: string;
   /** Prefix of the state machines' names; IAM rights are given for it. */
   machinePrefix: string;
   /** Execution role of the state machines. */

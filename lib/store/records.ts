@@ -79,6 +79,8 @@ export interface RunRecord {
   attempts: number;
   subRuns: number;
   errorCount: number;
+  /** What ended the execution where no step's error says it: a time-out, a platform error, an abort. */
+  failure?: { error: string; cause: string };
 }
 
 export type StepStatus = 'running' | 'succeeded' | 'failed' | 'skipped';
@@ -120,6 +122,10 @@ export interface StepRecord {
   skipped?: number;
   /** A loop's stop flag: under `abort` a failed item sets it, and no new item starts. */
   halt?: boolean;
+  /** Grows with every claim of the step; the newest holder's value replaces an older one's, never the reverse. */
+  fence: number;
+  /** Owner whose lease settled the step. */
+  settledBy?: string;
 }
 
 /** A stored value: inline up to 8 KiB of JSON, else in S3. */

@@ -1,0 +1,77 @@
+/** Looking at the downstream tools and trying one: what an agent does before it writes a blueprint. */
+import type { JsonObject } from '../blueprint/json.ts';
+import type { CatalogTool } from '../steps/explore-protocol.ts';
+import type { Principal } from '../store/records.ts';
+import { getCatalog, tryTool } from './catalog.ts';
+import { openCursor, sealCursor } from './cursors.ts';
+import type { EngineEnvironment } from './environment.ts';
+
+/** With this many matches or fewer each tool comes with its schemas. */
+const MATCHES_WITH_SCHEMA = 5;
+const PAGE = 50;
+const MAX_DESCRIPTION = 200;
+
+/** The tool `list_tools`. Servers that cannot be reached are named beside the tools of the others. */
+export async function listTools(
+  env: EngineEnvironment,
+  principal: Principal,
+  args: { server?: string | undefined; query?: string | undefined; cursor?: string | undefined },
+) {
+  const query = {
+    operation: 'list_tools',
+    principal: principal.id,
+    server: args.server ?? null,
+    query: args.query ?? null,
+  };
+  const { cursorSecret } = env.config;
+  const from = args.cursor === undefined ? 0 : Number(openCursor(cursorSecret, query, args.cursor));
+  const catalog = await getCatalog(env, args.cursor === undefined && args.query === undefined);
+  const matches = catalog.tools.filter((tool) => matchesQuery(tool, args.server, args.query));
+  const withSchema = matches.length <= MATCHES_WITH_SCHEMA;
+  const tools = matches.slice(from, from + PAGE).map((tool) => describe(tool, withSchema));
+  return {
+    tools,
+    ...(from === 0 && catalog.unavailable.length > 0 ? { unavailable: catalog.unavailable } : {}),
+    ...(matches.length === 0 ? { servers: catalog.servers } : {}),
+    ...(from + PAGE < matches.length
+      ? { total: matches.length, nextCursor: sealCursor(cursorSecret, query, String(from + PAGE)) }
+      : {}),
+  };
+}
+
+function matchesQuery(tool: CatalogTool, server: string | undefined, query: string | undefined): boolean {
+  if (server !== undefined && tool.server !== server) return false;
+  if (query === undefined) return true;
+  const text = `${tool.server}/${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function describe(tool: CatalogTool, withSchema: boolean) {
+  const { server, name, description = '', readOnly, idempotent } = tool;
+  const text =
+    withSchema || description.length <= MAX_DESCRIPTION
+      ? description
+      : `${description.slice(0, MAX_DESCRIPTION)}…`;
+  const listed = {
+    server,
+    name,
+    description: text,
+    ...(readOnly ? { readOnly } : {}),
+    ...(idempotent ? { idempotent } : {}),
+  };
+  if (!withSchema) return listed;
+  const schemas = { ...listed, inputSchema: tool.inputSchema };
+  return tool.outputSchema === undefined ? schemas : { ...schemas, outputSchema: tool.outputSchema };
+}
+
+/** The tool `call_tool`: one trial call; a tool's own failure is an answer with `isError`, not an error of ours. */
+export async function callTool(
+  env: EngineEnvironment,
+  _principal: Principal,
+  args: { tool: string; params?: JsonObject | undefined },
+) {
+  return { ...(await tryTool(env, { tool: args.tool, params: args.params ?? {} })) };
+}

@@ -1,0 +1,132 @@
+/**
+ * Validation with what only the engine knows: the live catalog of tools and the saved workflows. The language's own rules
+ * are in lib/compile/validate.
+ */
+import type { Diagnostic } from '../blueprint/diagnostics.ts';
+import type { Json } from '../blueprint/json.ts';
+import type { Blueprint, BlueprintDocument, Step } from '../blueprint/types.ts';
+import { compileDocument } from '../compile/compile.ts';
+import type { Estimate } from '../compile/estimate.ts';
+import { type ValidationEnvironment, validateBlueprint } from '../compile/validate.ts';
+import type { CatalogAnswer } from '../steps/explore-protocol.ts';
+import { getDocument } from '../store/documents.ts';
+import type { Principal, WorkflowHead } from '../store/records.ts';
+import { getHead } from '../store/workflows.ts';
+import { bindDocument } from './bind.ts';
+import { getCatalog } from './catalog.ts';
+import type { EngineEnvironment } from './environment.ts';
+import { EngineError } from './errors.ts';
+import { liveHead } from './workflows.ts';
+
+/** A saved workflow that a blueprint names, as it stands now. */
+export interface KnownWorkflow {
+  head: WorkflowHead;
+  document: BlueprintDocument;
+}
+
+export interface Checked {
+  diagnostics: Diagnostic[];
+  /** Present when there is no error. */
+  valid?: { blueprint: Blueprint; document: BlueprintDocument };
+  estimate?: Estimate;
+}
+
+/** Ids of all sub-workflows that any step of a JSON value of any shape seems to call. */
+export function calledWorkflows(value: unknown): string[] {
+  const found = new Set<string>();
+  const visit = (node: unknown, depth: number): void => {
+    if (depth > 64 || typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const item of node) visit(item, depth + 1);
+      return;
+    }
+    const step = node as Partial<Step> & {
+      workflow?: unknown;
+      do?: unknown;
+      branches?: unknown;
+      steps?: unknown;
+    };
+    if (step.type === 'call' && typeof step.workflow === 'string') {
+      found.add(step.workflow.replace(/@latest$/, ''));
+    }
+    for (const inner of [step.do, step.branches, step.steps]) visit(inner, depth + 1);
+  };
+  visit(value, 0);
+  return [...found];
+}
+
+/** Reads the named workflows and, in turn, those that they name. */
+async function knownWorkflows(
+  env: EngineEnvironment,
+  blueprint: unknown,
+): Promise<Map<string, KnownWorkflow>> {
+  const known = new Map<string, KnownWorkflow>();
+  let wanted = calledWorkflows(blueprint);
+  while (wanted.length > 0) {
+    const found = await Promise.all(wanted.map((id) => readWorkflow(env, id)));
+    for (const workflow of found) if (workflow !== undefined) known.set(workflow.head.workflow, workflow);
+    wanted = [
+      ...new Set(found.flatMap((w) => (w === undefined ? [] : calledWorkflows(w.document.blueprint)))),
+    ].filter((id) => !known.has(id));
+  }
+  return known;
+}
+
+async function readWorkflow(env: EngineEnvironment, id: string): Promise<KnownWorkflow | undefined> {
+  const head = await getHead(env.store, id);
+  if (head === undefined || head.deletedAt !== undefined) return undefined;
+  return { head, document: await getDocument(env.store, id, head.hash) };
+}
+
+function environment(catalog: CatalogAnswer, known: Map<string, KnownWorkflow>): ValidationEnvironment {
+  return {
+    tools: catalog.tools,
+    serverNames: catalog.servers,
+    workflows: (id) => {
+      const found = known.get(id);
+      return found && { blueprint: found.document.blueprint, revision: found.head.revision };
+    },
+  };
+}
+
+/** Validates, binds and compiles. Never throws for anything a blueprint can be. */
+export async function checkBlueprint(env: EngineEnvironment, input: Json): Promise<Checked> {
+  const [catalog, known] = await Promise.all([getCatalog(env), knownWorkflows(env, input)]);
+  const { blueprint, program, diagnostics } = validateBlueprint(input, environment(catalog, known));
+  if (blueprint === undefined || program === undefined || hasError(diagnostics)) return { diagnostics };
+  const document = bindDocument(blueprint, program, catalog, known);
+  const compiled = compileDocument(document, '0'.repeat(64), {
+    callToolArn: env.config.callToolArn,
+    functionTimeoutSeconds: env.config.functionTimeoutSeconds,
+  });
+  const all = [...diagnostics, ...compiled.diagnostics];
+  if (hasError(all)) return { diagnostics: all, estimate: compiled.estimate };
+  return { diagnostics: all, valid: { blueprint, document }, estimate: compiled.estimate };
+}
+
+function hasError(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some((d) => d.severity === 'error');
+}
+
+/** The tool `validate_workflow`: a blueprint, or the current revision of a saved one against today's tools. */
+export async function validateWorkflow(
+  env: EngineEnvironment,
+  _principal: Principal,
+  args: { blueprint?: Json | undefined; id?: string | undefined },
+) {
+  if ((args.blueprint === undefined) === (args.id === undefined)) {
+    throw new EngineError('Invalid', 'give either "blueprint" or "id"');
+  }
+  const blueprint = args.blueprint ?? (await savedBlueprint(env, args.id ?? ''));
+  const { diagnostics, estimate } = await checkBlueprint(env, blueprint);
+  const errors = diagnostics.filter((d) => d.severity === 'error');
+  const warnings = diagnostics.filter((d) => d.severity === 'warning');
+  const answer = { valid: errors.length === 0, errors, warnings };
+  return estimate === undefined ? answer : { ...answer, estimate };
+}
+
+async function savedBlueprint(env: EngineEnvironment, id: string): Promise<Json> {
+  const head = await liveHead(env, id);
+  const document = await getDocument(env.store, id, head.hash);
+  return document.blueprint as unknown as Json;
+}

@@ -1,0 +1,90 @@
+/**
+ * Waiting for a run a bounded time, with progress, and the answer that `run_workflow` gives of it. Waiting polls the
+ * record: nothing in AWS pushes to a function that is answering a request.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../blueprint/json.ts';
+import type { RunRecord } from '../store/records.ts';
+import { getRun } from '../store/runs.ts';
+import { getValue } from '../store/values.ts';
+import { executionUrl } from './console.ts';
+import type { EngineEnvironment } from './environment.ts';
+import { runProgress } from './progress.ts';
+import { isOpen, reconcileRun } from './reconcile.ts';
+import { runAnswerStatus } from './runs.ts';
+
+const FIRST_POLL_MS = 25;
+const LAST_POLL_MS = 1000;
+const PROGRESS_MS = 500;
+/** An output up to this size is answered whole, a larger one as a summary with a link. */
+const MAX_OUTPUT_BYTES = 16 * 1024;
+const MAX_ERRORS = 10;
+
+export interface WaitOptions {
+  seconds: number;
+  signal: AbortSignal;
+  progress?: (done: number, total: number, message: string) => Promise<void>;
+}
+
+/** Resolves with the run when it has ended or the time is up. */
+export async function waitForRun(
+  env: EngineEnvironment,
+  run: string,
+  { seconds, signal, progress }: WaitOptions,
+): Promise<RunRecord> {
+  const until = env.now() + seconds * 1000;
+  let pause = FIRST_POLL_MS;
+  let reported = 0;
+  for (;;) {
+    const read = await getRun(env.store, run);
+    if (read === undefined) throw new Error('a run record vanished while it was waited for');
+    const record = await reconcileRun(env, read);
+    if (progress !== undefined && (env.now() - reported >= PROGRESS_MS || !isOpen(record))) {
+      reported = env.now();
+      const { done, total, message } = await runProgress(env, record);
+      await progress(done, total, message);
+    }
+    const left = until - env.now();
+    if (!isOpen(record) || left <= 0 || signal.aborted) return record;
+    await sleep(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
+    pause = Math.min(pause * 1.5, LAST_POLL_MS);
+  }
+}
+
+/** The answer to whoever started or asked: status, output or its summary, errors. Short, because an agent pays for it. */
+export async function summarizeRun(env: EngineEnvironment, run: RunRecord) {
+  const answer: Record<string, Json> & { runId: string; status: ReturnType<typeof runAnswerStatus> } = {
+    runId: run.run,
+    status: runAnswerStatus(run),
+  };
+  const url = executionUrl(env, run.execution);
+  if (url !== undefined) answer['url'] = url;
+  if (isOpen(run)) return answer;
+  const [output, errors] = await Promise.all([
+    getValue(env.store, run.run, '$output'),
+    getValue(env.store, run.run, '$errors'),
+  ]);
+  if (output !== undefined) Object.assign(answer, outputOf(output));
+  if (Array.isArray(errors) && errors.length > 0) {
+    answer['errors'] = errors.slice(0, MAX_ERRORS);
+    if (errors.length > MAX_ERRORS) answer['errorCount'] = errors.length;
+  }
+  if (run.failure !== undefined && answer['errors'] === undefined) answer['failure'] = { ...run.failure };
+  return answer;
+}
+
+function outputOf(output: Json): Record<string, Json> {
+  const bytes = Buffer.byteLength(JSON.stringify(output));
+  if (bytes <= MAX_OUTPUT_BYTES) return { output };
+  return { summary: { bytes, ...shapeOf(output) } };
+}
+
+function shapeOf(value: Json): Record<string, Json> {
+  if (Array.isArray(value)) return { type: 'array', length: value.length };
+  if (typeof value !== 'object' || value === null) return { type: typeof value };
+  const fields = Object.entries(value).map(([key, field]): [string, Json] => [
+    key,
+    Array.isArray(field) ? `array of ${field.length}` : typeof field,
+  ]);
+  return { type: 'object', fields: Object.fromEntries(fields) };
+}

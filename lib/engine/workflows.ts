@@ -1,0 +1,94 @@
+/** The saved workflows: list, read, delete. */
+import type { JsonObject } from '../blueprint/json.ts';
+import { compileDocument } from '../compile/compile.ts';
+import { getDocument } from '../store/documents.ts';
+import type { Principal, WorkflowHead } from '../store/records.ts';
+import { getHead, getRevision, listHeads, tombstoneHead } from '../store/workflows.ts';
+import { openCursor, sealCursor } from './cursors.ts';
+import type { EngineEnvironment } from './environment.ts';
+import { EngineError } from './errors.ts';
+import { requireChange } from './principals.ts';
+
+/** @throws EngineError NotFound when there is none, or it is deleted. */
+export async function liveHead(env: EngineEnvironment, id: string): Promise<WorkflowHead> {
+  const head = await getHead(env.store, id);
+  if (head === undefined || head.deletedAt !== undefined) {
+    const why = head === undefined ? 'there is no workflow' : 'deleted: workflow';
+    throw new EngineError('NotFound', `${why} "${id}"; list_workflows has those that exist`);
+  }
+  return head;
+}
+
+/** The tool `list_workflows`. */
+export async function listWorkflows(env: EngineEnvironment, principal: Principal, cursor?: string) {
+  const query = { operation: 'list_workflows', principal: principal.id };
+  const from = cursor === undefined ? undefined : openCursor(env.config.cursorSecret, query, cursor);
+  const page = await listHeads(env.store, from);
+  const workflows = page.items
+    .filter((head) => head.deletedAt === undefined)
+    .map((head) => ({
+      id: head.workflow,
+      revision: head.revision,
+      ...(head.description === undefined ? {} : { description: head.description }),
+      ...(head.readOnly ? { readOnly: true } : {}),
+      updatedAt: head.updatedAt,
+    }));
+  if (page.cursor === undefined) return { workflows };
+  return { workflows, nextCursor: sealCursor(env.config.cursorSecret, query, page.cursor) };
+}
+
+/** The tool `get_workflow`: the document of a revision (the current one by default), its machine on request. */
+export async function getWorkflow(
+  env: EngineEnvironment,
+  _principal: Principal,
+  args: { id: string; revision?: number | undefined; machine?: boolean | undefined },
+) {
+  const head = await liveHead(env, args.id);
+  const { revision, hash } = await revisionOf(env, head, args.revision);
+  const document = await getDocument(env.store, head.workflow, hash);
+  const answer = {
+    id: head.workflow,
+    revision,
+    current: head.revision,
+    hash,
+    owner: head.owner.id,
+    readOnly: head.readOnly,
+    updatedAt: head.updatedAt,
+    blueprint: document.blueprint as unknown as JsonObject,
+    tools: document.tools,
+    workflows: document.workflows,
+  };
+  if (args.machine !== true) return answer;
+  const { callToolArn, functionTimeoutSeconds } = env.config;
+  const { definition } = compileDocument(document, hash, { callToolArn, functionTimeoutSeconds });
+  return { ...answer, machine: definition };
+}
+
+/** @throws EngineError NotFound when the revision was never published. */
+export async function revisionOf(
+  env: EngineEnvironment,
+  head: WorkflowHead,
+  revision: number | undefined,
+): Promise<{ revision: number; hash: string; stateMachineArn: string; versionArn: string }> {
+  if (revision === undefined || revision === head.revision) return head;
+  const record = await getRevision(env.store, head.workflow, revision);
+  if (
+    record?.state !== 'PUBLISHED' ||
+    record.versionArn === undefined ||
+    record.stateMachineArn === undefined
+  ) {
+    throw new EngineError(
+      'NotFound',
+      `workflow "${head.workflow}" has no revision ${revision}; the current one is ${head.revision}`,
+    );
+  }
+  return { ...record, stateMachineArn: record.stateMachineArn, versionArn: record.versionArn };
+}
+
+/** The tool `delete_workflow`: a tombstone. The machine and the numbering stay; what runs goes on. */
+export async function deleteWorkflow(env: EngineEnvironment, principal: Principal, id: string) {
+  const head = await liveHead(env, id);
+  requireChange(principal, head);
+  await tombstoneHead(env.store, head, new Date(env.now()).toISOString());
+  return { id, deleted: true };
+}
