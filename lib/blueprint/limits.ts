@@ -2,7 +2,11 @@
 export const STEP_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 export const BLUEPRINT_ID = /^[a-z][a-z0-9-]{0,47}$/;
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,31}$/;
-/** Names that a step id, a parameter of a loop (`as`) may not take. */
+/** A tool as a step names it: `list_pods`, `k8s/list_pods`. Braces and spaces are refused: it is never a template. */
+export const TOOL_NAME = /^[^\s{}]{1,200}$/;
+/** A sub-workflow as a step names it: `other` (pinned at saving) or `other@latest`. */
+export const WORKFLOW_REFERENCE = /^[a-z][a-z0-9-]{0,47}(@latest)?$/;
+/** Names that a step id or a loop's item (`as`) may not take. */
 export const RESERVED_NAMES = ['params', 'steps', 'results', 'run', 'input', 'output', 'index'] as const;
 
 export const MAX_RETRIES = 10;
@@ -16,6 +20,8 @@ export const DEFAULT_MAX_ITEMS = 100_000;
 export const LANE_CONCURRENCY = 10;
 export const MAX_LANES = 40;
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+/** The call-tool function's limit (900 s) less the 30 s it needs to record and answer. */
+export const MAX_CALL_TIMEOUT_SECONDS = 870;
 export const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 export const MAX_RUN_TIMEOUT_SECONDS = 86_400;
 export const MAX_SUBWORKFLOW_DEPTH = 10;
