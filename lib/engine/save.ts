@@ -51,10 +51,10 @@ export async function saveBlueprint(
   const id = document.blueprint.id;
   const hash = documentHash(document);
   const head = await getHead(env.store, id);
-  if (head !== undefined && options.readOnly !== true) requireChange(principal, head);
   if (head !== undefined && head.deletedAt === undefined && head.hash === hash) {
     return { id, revision: head.revision, hash, unchanged: true, warnings: diagnostics };
   }
+  if (head !== undefined && options.readOnly !== true) requireChange(principal, head);
   const next = await publish(env, principal, document, hash, head, options.readOnly === true);
   return { id, revision: next.revision, hash, warnings: diagnostics };
 }
