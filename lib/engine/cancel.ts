@@ -4,7 +4,7 @@
  */
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import type { Principal } from '../store/records.ts';
-import { closeRun, getRun, setStop } from '../store/runs.ts';
+import { closeRun, setStop } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { isOpen } from './reconcile.ts';
 import { readableRun, runAnswerStatus } from './runs.ts';
@@ -14,18 +14,16 @@ export async function cancelRun(env: EngineEnvironment, principal: Principal, ru
   const run = await readableRun(env, principal, runId);
   if (!isOpen(run)) return { runId, status: runAnswerStatus(run) };
   const now = new Date(env.now()).toISOString();
-  await setStop(env.store, run.run, { at: now, by: principal.id });
-  const claimed = (await getRun(env.store, run.run)) ?? run;
-  if (claimed.execution !== undefined) {
+  const flagged = (await setStop(env.store, run.run, { at: now, by: principal.id })) ?? run;
+  if (flagged.execution !== undefined) {
     await env.sfn.send(
       new StopExecutionCommand({
-        executionArn: claimed.execution,
+        executionArn: flagged.execution,
         error: 'Cancelled',
         cause: `run ${run.run} was cancelled by ${principal.id}`,
       }),
     );
   }
-  await closeRun(env.store, run.run, { status: 'CANCELLED', epoch: claimed.epoch, endedAt: now });
-  const ended = await getRun(env.store, run.run);
-  return { runId, status: runAnswerStatus(ended ?? run) };
+  const end = await closeRun(env.store, run.run, { status: 'CANCELLED', epoch: flagged.epoch, endedAt: now });
+  return { runId, status: runAnswerStatus(end.run ?? run) };
 }

@@ -4,8 +4,8 @@
  * minute is looked up when it is read.
  */
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
-import type { RunRecord, RunStatus } from '../store/records.ts';
-import { closeRun, getRun, reopenRun } from '../store/runs.ts';
+import type { RunRecord } from '../store/records.ts';
+import { closeRun, isOpen as isOpenStatus, type RunEnd, reopenRun } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
 
 export const SILENT_MS = 60_000;
@@ -19,7 +19,7 @@ export interface ExecutionState {
   stoppedAt?: string | undefined;
 }
 
-const CLOSING: Readonly<Record<string, RunStatus>> = {
+const CLOSING: Readonly<Record<string, RunEnd['status']>> = {
   SUCCEEDED: 'SUCCEEDED',
   FAILED: 'FAILED',
   TIMED_OUT: 'TIMED_OUT',
@@ -27,7 +27,7 @@ const CLOSING: Readonly<Record<string, RunStatus>> = {
 };
 
 export function isOpen(run: RunRecord): boolean {
-  return run.status === 'STARTING' || run.status === 'RUNNING';
+  return isOpenStatus(run.status);
 }
 
 /**
@@ -43,17 +43,23 @@ export async function applyExecutionState(
   const status = CLOSING[state.status];
   if (status === undefined) {
     if (state.redriveCount === run.epoch || isOpen(run)) return run;
-    await reopenRun(env.store, run.run, state.redriveCount);
-    return (await getRun(env.store, run.run)) ?? run;
+    if (run.execution === undefined) return run;
+    const at = new Date(env.now()).toISOString();
+    const reopened = await reopenRun(env.store, run.run, {
+      execution: run.execution,
+      epoch: state.redriveCount,
+      at,
+    });
+    return reopened ?? run;
   }
   if (!isOpen(run)) return run;
-  await closeRun(env.store, run.run, {
+  const end = await closeRun(env.store, run.run, {
     status,
     epoch: state.redriveCount,
     endedAt: state.stoppedAt ?? new Date(env.now()).toISOString(),
     ...(state.error === undefined ? {} : { failure: { error: state.error, cause: ownCause(state.cause) } }),
   });
-  return (await getRun(env.store, run.run)) ?? run;
+  return end.run ?? run;
 }
 
 /** A function's failure comes as JSON with a trace; only our own sentence of it is kept. */

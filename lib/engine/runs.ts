@@ -2,14 +2,15 @@
 import type { Json } from '../blueprint/json.ts';
 import { readResults } from '../store/journal.ts';
 import type { Principal, RunRecord, RunStatus, StepRecord } from '../store/records.ts';
-import { getRun as readRun, listRuns as readRuns } from '../store/runs.ts';
-import { getSteps, listSteps } from '../store/steps.ts';
-import { getValue } from '../store/values.ts';
+import { listRuns as readRuns } from '../store/run-lists.ts';
+import { getRun as readRun } from '../store/runs.ts';
+import { getStep, listSteps } from '../store/steps.ts';
+import { getValue, getValuePage } from '../store/values.ts';
 import { executionUrl } from './console.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
-import { isAdmin, mayRead } from './principals.ts';
+import { mayRead } from './principals.ts';
 import { runProgress } from './progress.ts';
 import { reconcileRun } from './reconcile.ts';
 
@@ -50,8 +51,8 @@ export async function getRun(
   const seal = (position: string): string => sealCursor(cursorSecret, query, position);
   const base = { runId: run.run, status: runAnswerStatus(run) };
   if (args.step !== undefined) return { ...base, ...(await stepAnswer(env, run, args.step, from, seal)) };
-  const page = await listSteps(env.store, run.run, from);
-  const steps = page.items.map(stepView);
+  const page = await listSteps(env.store, run.run, from === undefined ? {} : { cursor: from });
+  const steps = page.steps.map(stepView);
   const next = page.cursor === undefined ? {} : { nextCursor: seal(page.cursor) };
   if (from !== undefined) return { ...base, steps, ...next };
   const errors = await getValue(env.store, run.run, '$errors');
@@ -99,7 +100,7 @@ async function stepAnswer(
   from: string | undefined,
   seal: (position: string) => string,
 ) {
-  const [step] = await getSteps(env.store, run.run, [at]);
+  const step = await getStep(env.store, run.run, at);
   if (step === undefined) {
     throw new EngineError(
       'NotFound',
@@ -109,22 +110,19 @@ async function stepAnswer(
   const view = stepView(step);
   if (step.type === 'loop')
     return { step: view, ...(await loopPage(env, run, step, Number(from ?? 0), seal)) };
-  const value = await getValue(env.store, run.run, at);
-  if (!Array.isArray(value)) return { step: view, value: value ?? null };
-  return { step: view, ...arrayPage(value, Number(from ?? 0), seal) };
-}
-
-function arrayPage(value: Json[], from: number, seal: (position: string) => string) {
-  const page: Json[] = [];
-  let bytes = 0;
-  for (const item of value.slice(from, from + VALUE_PAGE)) {
-    bytes += Buffer.byteLength(JSON.stringify(item));
-    if (page.length > 0 && bytes > VALUE_PAGE_BYTES) break;
-    page.push(item);
-  }
-  const end = from + page.length;
-  const next = end < value.length ? { nextCursor: seal(String(end)) } : {};
-  return { value: page, from, total: value.length, ...next };
+  const page = await getValuePage(env.store, run.run, at, {
+    offset: Number(from ?? 0),
+    limit: VALUE_PAGE,
+    maxBytes: VALUE_PAGE_BYTES,
+  });
+  if (page === undefined) return { step: view, value: null };
+  const { value, total, offset, next } = page;
+  return {
+    step: view,
+    value,
+    ...(total === undefined ? {} : { total, from: offset ?? 0 }),
+    ...(next === undefined ? {} : { nextCursor: seal(String(next)) }),
+  };
 }
 
 async function loopPage(
@@ -170,10 +168,10 @@ export async function listRuns(
     ...(workflow === undefined ? {} : { workflow }),
     ...(status === undefined ? {} : { status }),
     ...(from === undefined ? {} : { cursor: from }),
+    accept: (run) => mayRead(principal, run),
     now: env.now(),
   });
-  const readable = page.items.filter((run) => isAdmin(principal) || mayRead(principal, run));
-  const runs = readable.map((run) => ({
+  const runs = page.runs.map((run) => ({
     runId: run.run,
     workflow: run.workflow,
     revision: run.revision,

@@ -8,17 +8,26 @@
  */
 import { CreateStateMachineCommand, type SFNClient, UpdateStateMachineCommand } from '@aws-sdk/client-sfn';
 import { documentHash } from '../blueprint/canonical.ts';
-import type { Diagnostic } from '../blueprint/diagnostics.ts';
 import type { Json } from '../blueprint/json.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import { putDocument } from '../store/documents.ts';
-import type { Principal, WorkflowHead } from '../store/records.ts';
-import { commitHead, getHead, openRevision, publishRevision } from '../store/workflows.ts';
+import type { Principal, WorkflowHead, WorkflowRevision } from '../store/records.ts';
+import {
+  commitHead,
+  expireRevision,
+  getHead,
+  latestRevision,
+  publishRevision,
+  putRevision,
+} from '../store/workflows.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
-import { checkBlueprint } from './validate.ts';
+import { answered, checkBlueprint } from './validate.ts';
+
+/** A save takes seconds; one that is pending for longer has crashed. */
+const STALE_PENDING_MS = 60_000;
 
 export interface Saved {
   [key: string]: unknown;
@@ -27,7 +36,7 @@ export interface Saved {
   hash: string;
   /** True when this content already was the current revision. */
   unchanged?: boolean;
-  warnings: Diagnostic[];
+  warnings: ReturnType<typeof answered>;
 }
 
 /**
@@ -48,15 +57,16 @@ export async function saveBlueprint(
     throw new EngineError('Invalid', message, { diagnostics });
   }
   const { document } = valid;
+  const warnings = answered(diagnostics, 'warning');
   const id = document.blueprint.id;
   const hash = documentHash(document);
   const head = await getHead(env.store, id);
   if (head !== undefined && head.deletedAt === undefined && head.hash === hash) {
-    return { id, revision: head.revision, hash, unchanged: true, warnings: diagnostics };
+    return { id, revision: head.revision, hash, unchanged: true, warnings };
   }
   if (head !== undefined && options.readOnly !== true) requireChange(principal, head);
   const next = await publish(env, principal, document, hash, head, options.readOnly === true);
-  return { id, revision: next.revision, hash, warnings: diagnostics };
+  return { id, revision: next.revision, hash, warnings };
 }
 
 async function publish(
@@ -70,64 +80,94 @@ async function publish(
   const { id, description } = document.blueprint;
   const now = new Date(env.now()).toISOString();
   await putDocument(env.store, id, hash, document);
-  const revision = await openRevision(env.store, {
-    workflow: id,
-    after: head?.revision ?? 0,
-    hash,
-    principal,
-    now,
-  });
-  if (revision === undefined) {
-    throw new EngineError('Conflict', `workflow "${id}" is being saved by somebody else; try again`);
-  }
+  const revision = await openRevision(env, id, hash, principal);
   const machine = await putMachine(env, document, hash);
-  await publishRevision(env.store, { ...revision, ...machine, state: 'PUBLISHED' });
+  if ((await publishRevision(env.store, id, revision, { hash, ...machine })) === undefined) throw busy(id);
   const next: WorkflowHead = {
     workflow: id,
     owner: head === undefined || head.deletedAt !== undefined ? principal : head.owner,
     ...(description === undefined ? {} : { description }),
-    revision: revision.revision,
+    revision,
     hash,
     ...machine,
     readOnly,
     createdAt: head?.createdAt ?? now,
     updatedAt: now,
   };
-  if (!(await commitHead(env.store, next, head))) {
-    throw new EngineError(
-      'Conflict',
-      `workflow "${id}" was saved by somebody else meanwhile; read it and try again`,
-    );
-  }
+  if (!(await commitHead(env.store, next, head?.revision))) throw busy(id);
   return next;
 }
 
+function busy(id: string): EngineError {
+  return new EngineError(
+    'Conflict',
+    `workflow "${id}" is being saved by somebody else at this moment; read it and try again`,
+  );
+}
+
+/**
+ * Takes the next revision number. A PENDING revision of the same content is a save that a crash cut short: it is
+ * finished. One of other content is left to its own save for a minute, then expired.
+ */
+async function openRevision(
+  env: EngineEnvironment,
+  workflow: string,
+  hash: string,
+  principal: Principal,
+): Promise<number> {
+  const latest = await latestRevision(env.store, workflow);
+  if (latest?.state === 'PENDING') {
+    if (latest.hash === hash) return latest.revision;
+    if (env.now() - Date.parse(latest.createdAt) < STALE_PENDING_MS) throw busy(workflow);
+    if (!(await expireRevision(env.store, workflow, latest.revision))) throw busy(workflow);
+  }
+  const revision: WorkflowRevision = {
+    workflow,
+    revision: (latest?.revision ?? 0) + 1,
+    hash,
+    principal,
+    state: 'PENDING',
+    createdAt: new Date(env.now()).toISOString(),
+  };
+  if (!(await putRevision(env.store, revision))) throw busy(workflow);
+  return revision.revision;
+}
+
+interface Machine {
+  stateMachineArn: string;
+  versionArn: string;
+}
+
 /** Creates or updates the state machine and publishes a version that carries the hash. */
-async function putMachine(env: EngineEnvironment, document: BlueprintDocument, hash: string) {
+async function putMachine(
+  env: EngineEnvironment,
+  document: BlueprintDocument,
+  hash: string,
+): Promise<Machine> {
   const { machinePrefix, roleArn, callToolArn, functionTimeoutSeconds } = env.config;
   const { text } = compileDocument(document, hash, { callToolArn, functionTimeoutSeconds });
   const name = `${machinePrefix}${document.blueprint.id}`;
   const arn = `arn:aws:states:${env.config.region}:${env.config.accountId}:stateMachine:${name}`;
-  const existing = await createMachine(env.sfn, { name, arn, definition: text, roleArn, hash });
-  if ('versionArn' in existing) return existing;
-  const { stateMachineArn } = existing;
+  const created = await createMachine(env.sfn, { name, definition: text, roleArn, hash });
+  if (created !== undefined) return created;
   const updated = await env.sfn.send(
     new UpdateStateMachineCommand({
-      stateMachineArn,
+      stateMachineArn: arn,
       definition: text,
       roleArn,
       publish: true,
       versionDescription: hash,
     }),
   );
-  return { stateMachineArn, versionArn: versionOf(updated.stateMachineVersionArn) };
+  return { stateMachineArn: arn, versionArn: versionOf(updated.stateMachineVersionArn) };
 }
 
+/** @returns undefined when there is a machine of that name already. */
 async function createMachine(
   sfn: SFNClient,
-  machine: { name: string; arn: string; definition: string; roleArn: string; hash: string },
-) {
-  const { name, arn, definition, roleArn, hash } = machine;
+  machine: { name: string; definition: string; roleArn: string; hash: string },
+): Promise<Machine | undefined> {
+  const { name, definition, roleArn, hash } = machine;
   try {
     const created = await sfn.send(
       new CreateStateMachineCommand({
@@ -145,7 +185,7 @@ async function createMachine(
     };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'StateMachineAlreadyExists') throw error;
-    return { stateMachineArn: arn };
+    return undefined;
   }
 }
 

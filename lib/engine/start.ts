@@ -10,7 +10,7 @@ import { resolveParams } from '../blueprint/params.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, RunRecord } from '../store/records.ts';
 import { keyedRunId, randomRunId } from '../store/run-id.ts';
-import { createRun, getRun } from '../store/runs.ts';
+import { createRun } from '../store/runs.ts';
 import { putValue } from '../store/values.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -79,9 +79,8 @@ export async function startRun(
 
 /** Writes the record, or takes the one that an earlier request with the same key wrote. */
 async function claim(env: EngineEnvironment, wanted: RunRecord): Promise<RunRecord> {
-  if (await createRun(env.store, wanted)) return wanted;
-  const existing = await getRun(env.store, wanted.run);
-  if (existing === undefined) throw new Error('a run record vanished between two reads');
+  const { created, run: existing } = await createRun(env.store, wanted);
+  if (created) return existing;
   if (existing.paramsHash !== wanted.paramsHash) {
     throw new EngineError(
       'Conflict',

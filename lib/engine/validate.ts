@@ -82,7 +82,7 @@ function environment(catalog: CatalogAnswer, known: Map<string, KnownWorkflow>):
   return {
     tools: catalog.tools,
     serverNames: catalog.servers,
-    workflows: (id) => {
+    workflows: (id: string) => {
       const found = known.get(id);
       return found && { blueprint: found.document.blueprint, revision: found.head.revision };
     },
@@ -108,6 +108,11 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((d) => d.severity === 'error');
 }
 
+/** The diagnostics of one severity, as an answer holds them. */
+export function answered(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']) {
+  return diagnostics.filter((d) => d.severity === severity).map((d) => ({ ...d }));
+}
+
 /** The tool `validate_workflow`: a blueprint, or the current revision of a saved one against today's tools. */
 export async function validateWorkflow(
   env: EngineEnvironment,
@@ -119,8 +124,8 @@ export async function validateWorkflow(
   }
   const blueprint = args.blueprint ?? (await savedBlueprint(env, args.id ?? ''));
   const { diagnostics, estimate } = await checkBlueprint(env, blueprint);
-  const errors = diagnostics.filter((d) => d.severity === 'error');
-  const warnings = diagnostics.filter((d) => d.severity === 'warning');
+  const errors = answered(diagnostics, 'error');
+  const warnings = answered(diagnostics, 'warning');
   const answer = { valid: errors.length === 0, errors, warnings };
   return estimate === undefined ? answer : { ...answer, estimate };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../blueprint/json.ts';
 import { compileDocument } from '../compile/compile.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, WorkflowHead } from '../store/records.ts';
-import { getHead, getRevision, listHeads, tombstoneHead } from '../store/workflows.ts';
+import { getHead, getRevision, listHeads, tombstone } from '../store/workflows.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -23,16 +23,14 @@ export async function liveHead(env: EngineEnvironment, id: string): Promise<Work
 export async function listWorkflows(env: EngineEnvironment, principal: Principal, cursor?: string) {
   const query = { operation: 'list_workflows', principal: principal.id };
   const from = cursor === undefined ? undefined : openCursor(env.config.cursorSecret, query, cursor);
-  const page = await listHeads(env.store, from);
-  const workflows = page.items
-    .filter((head) => head.deletedAt === undefined)
-    .map((head) => ({
-      id: head.workflow,
-      revision: head.revision,
-      ...(head.description === undefined ? {} : { description: head.description }),
-      ...(head.readOnly ? { readOnly: true } : {}),
-      updatedAt: head.updatedAt,
-    }));
+  const page = await listHeads(env.store, from === undefined ? {} : { cursor: from });
+  const workflows = page.heads.map((head) => ({
+    id: head.workflow,
+    revision: head.revision,
+    ...(head.description === undefined ? {} : { description: head.description }),
+    ...(head.readOnly ? { readOnly: true } : {}),
+    updatedAt: head.updatedAt,
+  }));
   if (page.cursor === undefined) return { workflows };
   return { workflows, nextCursor: sealCursor(env.config.cursorSecret, query, page.cursor) };
 }
@@ -89,6 +87,9 @@ export async function revisionOf(
 export async function deleteWorkflow(env: EngineEnvironment, principal: Principal, id: string) {
   const head = await liveHead(env, id);
   requireChange(principal, head);
-  await tombstoneHead(env.store, head, new Date(env.now()).toISOString());
+  const deleted = await tombstone(env.store, id, head.revision, new Date(env.now()).toISOString());
+  if (deleted === undefined) {
+    throw new EngineError('Conflict', `workflow "${id}" was changed meanwhile; read it and try again`);
+  }
   return { id, deleted: true };
 }

@@ -39,7 +39,8 @@ export function createEndpoint(
   );
   return {
     async fetch(request) {
-      if (new URL(request.url).pathname !== MCP_PATH) return text(404, `not found; the endpoint is ${MCP_PATH}`);
+      if (new URL(request.url).pathname !== MCP_PATH)
+        return text(404, `not found; the endpoint is ${MCP_PATH}`);
       if (request.method !== 'POST') {
         return text(405, 'this endpoint keeps no sessions: use POST', { allow: 'POST' });
       }
@@ -54,5 +55,8 @@ export function createEndpoint(
 }
 
 function text(status: number, body: string, headers: Record<string, string> = {}): Response {
-  return new Response(`${body}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
+  return new Response(`${body}\n`, {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+  });
 }

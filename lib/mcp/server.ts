@@ -88,7 +88,10 @@ function failure(env: EngineEnvironment, tool: string, error: unknown): CallTool
   }
   const name = error instanceof Error ? error.name : typeof error;
   env.log({ level: 'error', event: 'tool-failed', tool, error: name, message: describe(error) });
-  const body = { code: 'Internal', message: `${tool} failed inside the engine (${name}); its log has the details` };
+  const body = {
+    code: 'Internal',
+    message: `${tool} failed inside the engine (${name}); its log has the details`,
+  };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
 }
 

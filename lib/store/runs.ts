@@ -117,6 +117,8 @@ export interface RunEnd {
   /** Redrive count that this end belongs to; an end of an older one than the record's is dropped. */
   epoch: number;
   errorCount?: number;
+  /** What ended the execution where no step's error says it. */
+  failure?: { error: string; cause: string };
 }
 
 /**
@@ -131,7 +133,13 @@ export async function closeRun(
     store,
     runKey(run),
     {
-      set: { status: end.status, endedAt: end.endedAt, touchedAt: end.endedAt, errorCount: end.errorCount },
+      set: {
+        status: end.status,
+        endedAt: end.endedAt,
+        touchedAt: end.endedAt,
+        errorCount: end.errorCount,
+        failure: end.failure,
+      },
       remove: [INDEXES.open.pk, INDEXES.open.sk],
     },
     // Open: the first end stands (a task's own, before the status event's). Not reopened by a newer epoch: the late event

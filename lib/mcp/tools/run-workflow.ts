@@ -35,7 +35,11 @@ export const runWorkflow = defineTool({
   async run(args, { env, principal, signal, progress }) {
     if (args.dryRun === true) return { ...(await dryRunWorkflow(env, principal, args)) };
     const run = await startRun(env, principal, args);
-    const ended = await waitForRun(env, run.run, { seconds: args.wait, signal, ...(progress ? { progress } : {}) });
+    const ended = await waitForRun(env, run.run, {
+      seconds: args.wait,
+      signal,
+      ...(progress ? { progress } : {}),
+    });
     return summarizeRun(env, ended);
   },
 });

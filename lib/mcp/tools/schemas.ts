@@ -10,7 +10,9 @@ export const params = z.record(z.string(), z.json()).optional();
 export const runStatus = z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 
 /** A diagnostic as agents get it: code, where, what, how to fix. */
-export const diagnostics = z.array(z.looseObject({ code: z.string(), pointer: z.string(), message: z.string() }));
+export const diagnostics = z.array(
+  z.looseObject({ code: z.string(), pointer: z.string(), message: z.string() }),
+);
 
 /** Step errors in the one shape of docs/errors.md. */
 export const stepErrors = z.array(z.looseObject({ step: z.string(), kind: z.string(), message: z.string() }));

@@ -5,7 +5,8 @@ import { diagnostics } from './schemas.ts';
 
 export const validateWorkflow = defineTool({
   name: 'validate_workflow',
-  description: 'Check a blueprint, or a saved workflow, without saving. Errors block saving, warnings do not.',
+  description:
+    'Check a blueprint, or a saved workflow, without saving. Errors block saving, warnings do not.',
   scope: 'workflows:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.object({
