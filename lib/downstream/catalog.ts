@@ -1,0 +1,169 @@
+/**
+ * Which tools the downstream servers offer.
+ *
+ * A server's list is read whole (every page) when it is first needed and kept until the server says that it changed, or
+ * reconnects. The allow-list of mcp.json is applied to what is shown and to what a name can mean. A server that cannot be
+ * reached is reported beside the others and never fails them.
+ */
+import { StepFailure } from '../blueprint/errors.ts';
+import { listNames, nearestName } from '../blueprint/suggest.ts';
+import { cleanText } from './clean-text.ts';
+import type { Pool, ServerState } from './pool.ts';
+import { isAllowed, type ToolInfo, toolInfo } from './tool-info.ts';
+
+export interface Catalog {
+  tools: ToolInfo[];
+  unreachable: { server: string; error: string }[];
+}
+
+export interface CatalogOptions {
+  /** Only this server. */
+  server?: string;
+  /** Read lists again that are older. Default: any age will do. */
+  maxAgeMs?: number;
+}
+
+/** A server that has not listed its tools by then is reported as unreachable. */
+const LIST_TIMEOUT_MS = 30_000;
+
+/** The tools of all servers (or one), in the order of mcp.json and of the server. Never throws for a server's sake. */
+export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Promise<Catalog> {
+  const states = [...pool.servers.values()].filter(
+    ({ config }) => options.server === undefined || config.name === options.server,
+  );
+  const read = await Promise.all(
+    states.map(async (state) => {
+      try {
+        return { state, tools: await readTools(pool, state, options.maxAgeMs), error: '' };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { state, tools: undefined, error: cleanText(reason) };
+      }
+    }),
+  );
+  const catalog: Catalog = { tools: [], unreachable: [] };
+  for (const one of read) {
+    const { config } = one.state;
+    if (one.tools === undefined) catalog.unreachable.push({ server: config.name, error: one.error });
+    else catalog.tools.push(...[...one.tools.values()].filter((tool) => isAllowed(config, tool.name)));
+  }
+  return catalog;
+}
+
+/** A server's tools by name, allow-list not applied. Rejects with an Error where the server cannot be asked. */
+export function readTools(
+  pool: Pool,
+  state: ServerState,
+  maxAgeMs: number = Number.POSITIVE_INFINITY,
+): Promise<ReadonlyMap<string, ToolInfo>> {
+  if (state.tools !== undefined && Date.now() - state.toolsReadAt <= maxAgeMs)
+    return Promise.resolve(state.tools);
+  if (state.toolsReading !== undefined) return state.toolsReading;
+  const reading = fetchTools(pool, state);
+  state.toolsReading = reading;
+  reading.then(
+    (tools) => {
+      // A change told of meanwhile has taken `toolsReading` away: what was read is for its reader alone.
+      if (state.toolsReading !== reading) return;
+      state.toolsReading = undefined;
+      state.tools = tools;
+      state.toolsReadAt = Date.now();
+    },
+    () => {
+      if (state.toolsReading === reading) state.toolsReading = undefined;
+    },
+  );
+  return reading;
+}
+
+async function fetchTools(pool: Pool, state: ServerState): Promise<ReadonlyMap<string, ToolInfo>> {
+  const lease = await pool.acquire(state, undefined);
+  try {
+    const { client } = lease.connection;
+    if (client.getServerCapabilities()?.tools === undefined) return new Map();
+    const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_TIMEOUT_MS });
+    return new Map(tools.map((tool) => [tool.name, toolInfo(state.config.name, tool)]));
+  } finally {
+    await lease.release();
+  }
+}
+
+/**
+ * The tool that a blueprint's `tool` means: `server/name`, or a bare name that one server offers. Throws StepFailure:
+ * UnknownTool (with the nearest name, and the servers that could not be asked), ToolNotAllowed, or UnknownTool where two
+ * servers offer the bare name.
+ */
+export async function resolveTool(pool: Pool, name: string, options: CatalogOptions = {}): Promise<ToolInfo> {
+  const slash = name.indexOf('/');
+  const prefix = slash === -1 ? undefined : name.slice(0, slash);
+  // A tool's own name may hold a slash; a prefix counts only if it is a server's name.
+  if (prefix !== undefined && pool.servers.has(prefix)) {
+    return resolveIn(pool, prefix, name.slice(slash + 1), options);
+  }
+  const catalog = await readCatalog(pool, options);
+  const found = catalog.tools.filter((tool) => tool.name === name);
+  const [first, second] = found;
+  if (first === undefined) throw unknownTool(pool, name, catalog);
+  if (second !== undefined) {
+    const choices = listNames(found.map((tool) => `${tool.server}/${tool.name}`));
+    throw new StepFailure('UnknownTool', `more than one server offers "${name}"; write one of ${choices}`, {
+      tool: name,
+    });
+  }
+  return first;
+}
+
+async function resolveIn(
+  pool: Pool,
+  server: string,
+  tool: string,
+  options: CatalogOptions,
+): Promise<ToolInfo> {
+  const state = pool.servers.get(server);
+  if (state === undefined) throw new Error(`resolveIn is called for a known server, not ${server}`);
+  if (!isAllowed(state.config, tool)) throw notAllowed(server, tool);
+  const catalog = await readCatalog(pool, { ...options, server });
+  const found = catalog.tools.find((one) => one.name === tool);
+  if (found !== undefined) return found;
+  const [unreachable] = catalog.unreachable;
+  if (unreachable !== undefined) {
+    throw new StepFailure('ServerUnavailable', `server "${server}" cannot be reached: ${unreachable.error}`, {
+      server,
+      tool,
+    });
+  }
+  throw unknownToolOf(
+    server,
+    tool,
+    catalog.tools.map((one) => one.name),
+  );
+}
+
+function unknownTool(pool: Pool, name: string, catalog: Catalog): StepFailure {
+  const hidden = [...pool.servers.values()].find(
+    ({ config, tools }) => !isAllowed(config, name) && tools?.has(name) === true,
+  );
+  if (hidden !== undefined) return notAllowed(hidden.config.name, name);
+  const near = nearestName(
+    name,
+    new Set(catalog.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.name}`])),
+  );
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const silent = catalog.unreachable.map(({ server }) => server);
+  const unasked = silent.length === 0 ? '' : ` (not reached: ${listNames(silent)})`;
+  return new StepFailure('UnknownTool', `no connected server offers the tool "${name}"${unasked}.${hint}`, {
+    tool: name,
+  });
+}
+
+/** The server answered, and does not have the tool. */
+export function unknownToolOf(server: string, tool: string, offered: Iterable<string>): StepFailure {
+  const near = nearestName(tool, offered);
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return new StepFailure('UnknownTool', `server "${server}" has no tool "${tool}".${hint}`, { server, tool });
+}
+
+export function notAllowed(server: string, tool: string): StepFailure {
+  const message = `"tools" of server "${server}" in mcp.json does not allow "${tool}"`;
+  return new StepFailure('ToolNotAllowed', message, { server, tool });
+}

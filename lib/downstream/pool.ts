@@ -1,0 +1,190 @@
+/**
+ * The connections to all downstream servers.
+ *
+ * What always holds: a connection is opened when the first call needs it, and by one caller; others wait for the same. A
+ * connection that ended (a crashed server too) is forgotten at once, and the next call opens another. `close()` ends every
+ * child process and socket, including one that is being opened; after it nothing is opened any more.
+ */
+import type { ServerConfig } from './config.ts';
+import { type Connection, type Era, openConnection } from './connection.ts';
+import { createGate, type Gate } from './gate.ts';
+import type { ToolInfo } from './tool-info.ts';
+
+/** What is known of one server. */
+export interface ServerState {
+  readonly config: ServerConfig;
+  readonly gate: Gate;
+  /** By session: `pool`, or `run RUN`. */
+  readonly connections: Map<string, Slot>;
+  era: Era | undefined;
+  /** By name, allow-list not applied. Undefined until read, and again after a change. */
+  tools: ReadonlyMap<string, ToolInfo> | undefined;
+  toolsReadAt: number;
+  toolsReading: Promise<ReadonlyMap<string, ToolInfo>> | undefined;
+}
+
+interface Slot {
+  connection: Connection | undefined;
+  opening: Promise<Connection>;
+  lastUsed: number;
+  inUse: number;
+}
+
+export interface Pool {
+  readonly servers: ReadonlyMap<string, ServerState>;
+  /** A connection for a call. `release` it afterwards, also where the call failed. Rejects where none can be opened. */
+  acquire(state: ServerState, run: string | undefined): Lease | Promise<Lease>;
+  /** Ends the connections that were opened for a run (`"session": "run"`). */
+  releaseRun(run: string): Promise<void>;
+  /** At a function's start: HTTP sockets idle for over 2 s are dropped. */
+  dropIdle(): void;
+  /** Process ids of the stdio servers that are connected. */
+  pids(): number[];
+  close(): Promise<void>;
+}
+
+export interface Lease {
+  connection: Connection;
+  /** Nothing to do for a connection that stays. */
+  release(): Promise<void> | undefined;
+}
+
+/** Connections of runs that nobody released are closed after this time without a call. */
+const RUN_IDLE_MS = 5 * 60_000;
+
+export function createPool(configs: readonly ServerConfig[], now: () => number = Date.now): Pool {
+  const servers = new Map<string, ServerState>();
+  for (const config of configs) {
+    servers.set(config.name, {
+      config,
+      gate: createGate(config.maxConcurrency),
+      connections: new Map(),
+      era: undefined,
+      tools: undefined,
+      toolsReadAt: 0,
+      toolsReading: undefined,
+    });
+  }
+  const opened = new Set<Promise<Connection>>();
+  const shutdown = new AbortController();
+
+  const open = (state: ServerState, onClosed: () => void): Promise<Connection> => {
+    if (shutdown.signal.aborted) return Promise.reject(new Error('the engine is shutting down'));
+    const opening = openConnection(state.config, {
+      ...(state.era === undefined ? {} : { era: state.era }),
+      signal: shutdown.signal,
+      onToolsChanged: () => forgetTools(state),
+      onClosed: () => {
+        opened.delete(opening);
+        onClosed();
+      },
+    });
+    opened.add(opening);
+    opening.then(
+      (connection) => {
+        state.era = connection.era;
+      },
+      () => opened.delete(opening),
+    );
+    return opening;
+  };
+
+  const openSlot = (state: ServerState, key: string): Slot => {
+    const slot: Slot = {
+      connection: undefined,
+      lastUsed: now(),
+      inUse: 0,
+      opening: open(state, () => drop()),
+    };
+    const drop = () => {
+      slot.connection = undefined;
+      if (state.connections.get(key) !== slot) return;
+      state.connections.delete(key);
+      // A server that comes back may be another version of itself.
+      forgetTools(state);
+    };
+    slot.opening.then((connection) => {
+      if (connection.isOpen) slot.connection = connection;
+    }, drop);
+    state.connections.set(key, slot);
+    return slot;
+  };
+
+  const leaseOf = (slot: Slot, connection: Connection): Lease => {
+    slot.inUse++;
+    slot.lastUsed = now();
+    return {
+      connection,
+      release() {
+        slot.inUse--;
+        slot.lastUsed = now();
+        return undefined;
+      },
+    };
+  };
+
+  const acquireOwn = async (state: ServerState): Promise<Lease> => {
+    const connection = await open(state, () => undefined);
+    return { connection, release: () => connection.close() };
+  };
+
+  return {
+    servers,
+    acquire(state, run) {
+      const { session } = state.config;
+      if (session === 'call' || (session === 'run' && run === undefined)) return acquireOwn(state);
+      const key = session === 'pool' ? 'pool' : `run ${run}`;
+      if (session === 'run') closeIdleRuns(state, now());
+      const slot = state.connections.get(key) ?? openSlot(state, key);
+      if (slot.connection !== undefined) return leaseOf(slot, slot.connection);
+      return slot.opening.then((connection) => leaseOf(slot, connection));
+    },
+    async releaseRun(run) {
+      const closing: Promise<void>[] = [];
+      for (const state of servers.values()) {
+        const slot = state.connections.get(`run ${run}`);
+        if (slot !== undefined) closing.push(closeSlot(slot));
+      }
+      await Promise.all(closing);
+    },
+    dropIdle() {
+      for (const state of servers.values())
+        for (const slot of state.connections.values()) slot.connection?.dropIdle();
+    },
+    pids() {
+      return [...servers.values()].flatMap((state) =>
+        [...state.connections.values()].flatMap((slot) => slot.connection?.pid ?? []),
+      );
+    },
+    async close() {
+      shutdown.abort();
+      await Promise.all(
+        [...opened].map((opening) =>
+          opening.then(
+            (connection) => connection.close(),
+            () => undefined,
+          ),
+        ),
+      );
+    },
+  };
+}
+
+/** The next reader asks the server again. */
+export function forgetTools(state: ServerState): void {
+  state.tools = undefined;
+  state.toolsReading = undefined;
+}
+
+function closeIdleRuns(state: ServerState, now: number): void {
+  for (const slot of state.connections.values()) {
+    if (slot.inUse === 0 && now - slot.lastUsed > RUN_IDLE_MS) void closeSlot(slot);
+  }
+}
+
+async function closeSlot(slot: Slot): Promise<void> {
+  await slot.opening.then(
+    (connection) => connection.close(),
+    () => undefined,
+  );
+}
