@@ -146,7 +146,10 @@ async function lookUp(pool: Pool, state: ServerState, call: ToolCall): Promise<T
     return undefined;
   }
   const tool = tools.get(call.tool);
-  if (tool === undefined) throw unknownToolOf(call.server, call.tool, tools.keys());
+  if (tool === undefined) {
+    const offered = [...tools.keys()].filter((name) => isAllowed(state.config, name));
+    throw unknownToolOf(call.server, call.tool, offered);
+  }
   return tool;
 }
 
