@@ -1,6 +1,6 @@
 /** Looking at the downstream tools and trying one: what an agent does before it writes a blueprint. */
 import type { JsonObject } from '../blueprint/json.ts';
-import type { CatalogTool } from '../steps/explore-protocol.ts';
+import type { ToolInfo } from '../downstream/tool-info.ts';
 import type { Principal } from '../store/records.ts';
 import { getCatalog, tryTool } from './catalog.ts';
 import { openCursor, sealCursor } from './cursors.ts';
@@ -39,7 +39,7 @@ export async function listTools(
   };
 }
 
-function matchesQuery(tool: CatalogTool, server: string | undefined, query: string | undefined): boolean {
+function matchesQuery(tool: ToolInfo, server: string | undefined, query: string | undefined): boolean {
   if (server !== undefined && tool.server !== server) return false;
   if (query === undefined) return true;
   const text = `${tool.server}/${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
@@ -49,8 +49,8 @@ function matchesQuery(tool: CatalogTool, server: string | undefined, query: stri
     .every((word) => text.includes(word));
 }
 
-function describe(tool: CatalogTool, withSchema: boolean) {
-  const { server, name, description = '', readOnly, idempotent } = tool;
+function describe(tool: ToolInfo, withSchema: boolean) {
+  const { server, name, description = '', annotations } = tool;
   const text =
     withSchema || description.length <= MAX_DESCRIPTION
       ? description
@@ -59,8 +59,8 @@ function describe(tool: CatalogTool, withSchema: boolean) {
     server,
     name,
     description: text,
-    ...(readOnly ? { readOnly } : {}),
-    ...(idempotent ? { idempotent } : {}),
+    ...(annotations.readOnlyHint === true ? { readOnly: true } : {}),
+    ...(annotations.idempotentHint === true ? { idempotent: true } : {}),
   };
   if (!withSchema) return listed;
   const schemas = { ...listed, inputSchema: tool.inputSchema };

@@ -3,6 +3,7 @@
  * a trial call and a dry run are invocations of it.
  */
 import type { Json, JsonObject } from '../blueprint/json.ts';
+import type { ToolInfo } from '../downstream/tool-info.ts';
 
 export interface CatalogRequest {
   op: 'catalog';
@@ -10,21 +11,11 @@ export interface CatalogRequest {
   refresh?: boolean;
 }
 
-export interface CatalogTool {
-  server: string;
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: JsonObject;
-  outputSchema?: JsonObject;
-  /** As the server says, present only where its annotations are trusted. */
-  readOnly: boolean;
-  idempotent: boolean;
-}
-
 export interface CatalogAnswer {
-  tools: CatalogTool[];
+  tools: ToolInfo[];
   servers: string[];
+  /** Servers whose annotations are believed (`trustAnnotations`). */
+  trusted: string[];
   /** Servers that could not be reached, and why. */
   unavailable: { server: string; error: string }[];
 }
