@@ -34,7 +34,8 @@ export interface TryAnswer {
   tool: string;
   isError: boolean;
   content: Json;
-  structured?: Json;
+  /** The tool gave structured content; `value` is it. */
+  structured?: true;
   value: Json;
   ms: number;
   error?: { kind: string; message: string };

@@ -41,8 +41,7 @@ export async function answerTry(pool: Pool, request: TryRequest, now: () => numb
   }
 }
 
-/** `structured` goes only where the text does not say the same. */
-function shown(result: ToolResult): { content: Json; structured?: Json } {
+function shown(result: ToolResult): Pick<TryAnswer, 'content' | 'structured'> {
   const content = result.content as Json;
-  return result.structured === undefined ? { content } : { content, structured: result.structured };
+  return result.structured === undefined ? { content } : { content, structured: true };
 }

@@ -7,11 +7,11 @@
  */
 import type { Json } from '../blueprint/json.ts';
 import { storeBlobs } from '../downstream/blobs.ts';
-import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
+import { type ContentBlock, callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { resolveTool } from '../downstream/catalog.ts';
 import type { Pool } from '../downstream/pool.ts';
 import { mayRepeat } from '../downstream/tool-info.ts';
-import { type ContentBlock, resultValue } from '../downstream/value.ts';
+import { resultValue } from '../downstream/value.ts';
 import type { Store } from '../store/store.ts';
 import { putBlob } from '../store/values.ts';
 import type { Downstream, ResolvedTool, ToolAnswer, ToolRequest } from './environment.ts';
@@ -41,7 +41,10 @@ export function createDownstream(pool: Pool, store: Store): Downstream {
     valueOf(answer, parse) {
       const { content, structured } = answer;
       const blocks = content as ContentBlock[];
-      return resultValue(structured === undefined ? { content: blocks } : { content: blocks, structured }, parse);
+      return resultValue(
+        structured === undefined ? { content: blocks } : { content: blocks, structured },
+        parse,
+      );
     },
   };
 }
