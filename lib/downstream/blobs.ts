@@ -8,7 +8,8 @@
  * The result that comes in is not changed. A result without binary parts (nearly all) is handed back as it is.
  */
 import type { Json, JsonObject } from '../blueprint/json.ts';
-import type { ContentBlock, ToolResult } from './call.ts';
+import type { ToolResult } from './call.ts';
+import type { ContentBlock } from './value.ts';
 
 /** Stores bytes and answers how they are found again. */
 export type PutBlob = (bytes: Uint8Array, mimeType: string) => Promise<Json>;

@@ -14,6 +14,7 @@ import { cleanText } from './clean-text.ts';
 import type { Connection } from './connection.ts';
 import { forgetTools, type Lease, type Pool, type ServerState } from './pool.ts';
 import { isAllowed, mayRepeat, type ToolInfo } from './tool-info.ts';
+import type { ContentBlock } from './value.ts';
 
 /** Key in a request's `_meta`: how many engines the call has come through. The endpoint reads it and starts runs with it. */
 export const HOPS_META_KEY = 'dev.mcp-workflow-engine/hops';
@@ -43,8 +44,6 @@ export interface ToolResult {
   structured?: Json;
   isError: boolean;
 }
-
-export type ContentBlock = JsonObject & { type: string };
 
 /** `isError`: the tool says that it failed. The message is its own text; the result is what it answered. */
 export class ToolFailure extends StepFailure {

@@ -25,6 +25,9 @@ export interface CatalogOptions {
 
 /** A server that has not listed its tools by then is reported as unreachable. */
 const LIST_TIMEOUT_MS = 30_000;
+const FAILURE_MS = 5000;
+/** A name that is not in a list older than this is looked for in a new one: not every server tells of changes. */
+const MISS_AGE_MS = 1000;
 
 /** The tools of all servers (or one), in the order of mcp.json and of the server. Never throws for a server's sake. */
 export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Promise<Catalog> {
@@ -33,11 +36,14 @@ export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Pro
   );
   const read = await Promise.all(
     states.map(async (state) => {
+      const failure = options.server === undefined ? recentFailure(state) : undefined;
+      if (failure !== undefined) return { state, tools: undefined, error: failure };
       try {
         return { state, tools: await readTools(pool, state, options.maxAgeMs), error: '' };
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        return { state, tools: undefined, error: cleanText(reason) };
+        state.failure = { at: Date.now(), reason: cleanText(reason) };
+        return { state, tools: undefined, error: state.failure.reason };
       }
     }),
   );
@@ -48,6 +54,12 @@ export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Pro
     else catalog.tools.push(...[...one.tools.values()].filter((tool) => isAllowed(config, tool.name)));
   }
   return catalog;
+}
+
+/** A server that does not start is not started anew by every look at the whole catalog. */
+function recentFailure(state: ServerState): string | undefined {
+  const { failure } = state;
+  return failure !== undefined && Date.now() - failure.at < FAILURE_MS ? failure.reason : undefined;
 }
 
 /** A server's tools by name, allow-list not applied. Rejects with an Error where the server cannot be asked. */
@@ -67,6 +79,7 @@ export function readTools(
       if (state.toolsReading !== reading) return;
       state.toolsReading = undefined;
       state.tools = tools;
+      state.failure = undefined;
       state.toolsReadAt = Date.now();
     },
     () => {
@@ -107,14 +120,16 @@ export function isRepeatable(pool: Pool, server: string, tool: string): boolean 
  * UnknownTool (with the nearest name, and the servers that could not be asked), ToolNotAllowed, or UnknownTool where two
  * servers offer the bare name.
  */
-export async function resolveTool(pool: Pool, name: string, options: CatalogOptions = {}): Promise<ToolInfo> {
+export async function resolveTool(pool: Pool, name: string): Promise<ToolInfo> {
   const slash = name.indexOf('/');
   const prefix = slash === -1 ? undefined : name.slice(0, slash);
   // A tool's own name may hold a slash; a prefix counts only if it is a server's name.
   if (prefix !== undefined && pool.servers.has(prefix)) {
-    return resolveIn(pool, prefix, name.slice(slash + 1), options);
+    return resolveIn(pool, prefix, name.slice(slash + 1));
   }
-  const catalog = await readCatalog(pool, options);
+  let catalog = await readCatalog(pool);
+  if (!catalog.tools.some((tool) => tool.name === name))
+    catalog = await readCatalog(pool, { maxAgeMs: MISS_AGE_MS });
   const found = catalog.tools.filter((tool) => tool.name === name);
   const [first, second] = found;
   if (first === undefined) throw unknownTool(pool, name, catalog);
@@ -136,8 +151,10 @@ async function resolveIn(
   const state = pool.servers.get(server);
   if (state === undefined) throw new Error(`resolveIn is called for a known server, not ${server}`);
   if (!isAllowed(state.config, tool)) throw notAllowed(server, tool);
-  const catalog = await readCatalog(pool, { ...options, server });
-  const found = catalog.tools.find((one) => one.name === tool);
+  let catalog = await readCatalog(pool, { server });
+  const isIt = (one: ToolInfo) => one.name === tool;
+  if (!catalog.tools.some(isIt)) catalog = await readCatalog(pool, { server, maxAgeMs: MISS_AGE_MS });
+  const found = catalog.tools.find(isIt);
   if (found !== undefined) return found;
   const [unreachable] = catalog.unreachable;
   if (unreachable !== undefined) {

@@ -21,6 +21,8 @@ export interface ServerState {
   tools: ReadonlyMap<string, ToolInfo> | undefined;
   toolsReadAt: number;
   toolsReading: Promise<ReadonlyMap<string, ToolInfo>> | undefined;
+  /** Of the last try to read the tools, if it failed. */
+  failure: { at: number; reason: string } | undefined;
 }
 
 interface Slot {
@@ -63,6 +65,7 @@ export function createPool(configs: readonly ServerConfig[], now: () => number =
       tools: undefined,
       toolsReadAt: 0,
       toolsReading: undefined,
+      failure: undefined,
     });
   }
   const opened = new Set<Promise<Connection>>();

@@ -12,8 +12,10 @@ import { parseDocument } from 'yaml';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { ParseMode } from '../blueprint/types.ts';
-import type { ContentBlock } from './call.ts';
 import { cleanText } from './clean-text.ts';
+
+/** One block of `content`: text, image, audio, resource, resource link, or a later kind. */
+export type ContentBlock = JsonObject & { type: string };
 
 export interface ReadableResult {
   content: readonly ContentBlock[];
