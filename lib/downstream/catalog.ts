@@ -142,12 +142,7 @@ export async function resolveTool(pool: Pool, name: string): Promise<ToolInfo> {
   return first;
 }
 
-async function resolveIn(
-  pool: Pool,
-  server: string,
-  tool: string,
-  options: CatalogOptions,
-): Promise<ToolInfo> {
+async function resolveIn(pool: Pool, server: string, tool: string): Promise<ToolInfo> {
   const state = pool.servers.get(server);
   if (state === undefined) throw new Error(`resolveIn is called for a known server, not ${server}`);
   if (!isAllowed(state.config, tool)) throw notAllowed(server, tool);

@@ -7,11 +7,11 @@
  */
 import type { Json } from '../blueprint/json.ts';
 import { storeBlobs } from '../downstream/blobs.ts';
-import { type ContentBlock, callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
+import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { resolveTool } from '../downstream/catalog.ts';
 import type { Pool } from '../downstream/pool.ts';
 import { mayRepeat } from '../downstream/tool-info.ts';
-import { resultValue } from '../downstream/value.ts';
+import { type ContentBlock, resultValue } from '../downstream/value.ts';
 import type { Store } from '../store/store.ts';
 import { putBlob } from '../store/values.ts';
 import type { Downstream, ResolvedTool, ToolAnswer, ToolRequest } from './environment.ts';
