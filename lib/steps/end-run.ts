@@ -1,0 +1,61 @@
+/** Closing a run's record: with its output at the end, or with the error that ended it. */
+import type { StepError } from '../blueprint/errors.ts';
+import type { Json } from '../blueprint/json.ts';
+import type { RunRecord, RunStatus } from '../store/records.ts';
+import { closeRun } from '../store/runs.ts';
+import { putValue } from '../store/values.ts';
+import type { StepsEnvironment } from './environment.ts';
+import type { ProgramIndex } from './program-index.ts';
+import { runErrors } from './run-errors.ts';
+
+/** Errors that a run's answer lists; its `errorCount` counts them all. */
+const MAX_LISTED_ERRORS = 10_000;
+
+/**
+ * Closes a run that failed. `last` is the error that ended it; it is listed whatever its strategy collects. The first end of
+ * an epoch counts, so a second delivery changes nothing.
+ */
+export async function endFailedRun(
+  env: StepsEnvironment,
+  index: ProgramIndex,
+  run: RunRecord,
+  epoch: number,
+  last: StepError,
+  status: Exclude<RunStatus, 'STARTING' | 'RUNNING'> = 'FAILED',
+): Promise<void> {
+  const errors = await runErrors(env.store, index, run.run);
+  const known = errors.some(
+    (error) => error.path === last.path && error.index === last.index && error.kind === last.kind,
+  );
+  await end(env, run, epoch, status, known ? errors : [...errors, last]);
+}
+
+/** Closes a run that reached its end. */
+export async function endSucceededRun(
+  env: StepsEnvironment,
+  index: ProgramIndex,
+  run: RunRecord,
+  epoch: number,
+  output: Json,
+): Promise<void> {
+  const errors = await runErrors(env.store, index, run.run);
+  await putValue(env.store, run.run, '$output', output);
+  await end(env, run, epoch, 'SUCCEEDED', errors);
+}
+
+async function end(
+  env: StepsEnvironment,
+  run: RunRecord,
+  epoch: number,
+  status: Exclude<RunStatus, 'STARTING' | 'RUNNING'>,
+  errors: StepError[],
+): Promise<void> {
+  // Before the record is closed: whoever sees a run that has ended finds its errors.
+  await putValue(env.store, run.run, '$errors', errors.slice(0, MAX_LISTED_ERRORS) as unknown as Json);
+  await closeRun(env.store, run.run, {
+    status,
+    epoch,
+    endedAt: new Date(env.clock.now()).toISOString(),
+    errorCount: errors.length,
+  });
+}

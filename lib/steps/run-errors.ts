@@ -1,0 +1,27 @@
+/**
+ * A run's errors, from its records: every step and loop item that failed, once each, where its strategy collects errors.
+ * A container that failed carries the error of the step inside it, which has the same path and counts once.
+ */
+import type { StepError } from '../blueprint/errors.ts';
+import { readResults } from '../store/journal.ts';
+import { allSteps } from '../store/steps.ts';
+import type { Store } from '../store/store.ts';
+import type { ProgramIndex } from './program-index.ts';
+
+/** Reads the errors so far, in the order of their paths. */
+export async function runErrors(store: Store, index: ProgramIndex, run: string): Promise<StepError[]> {
+  const records = await allSteps(store, run);
+  const found = new Map<string, StepError>();
+  const add = (error: StepError): void => {
+    const collects = index.program.byId.get(error.step)?.strategy.collectErrors ?? true;
+    const key = `${error.path} ${error.index ?? ''} ${error.kind}`;
+    if (collects && !found.has(key)) found.set(key, error);
+  };
+  for (const record of records) {
+    if (record.type === 'loop' && (record.failed ?? 0) > 0) {
+      for (const item of await readResults(store, run, record.at)) if (item.error !== null) add(item.error);
+    }
+    if (record.error !== undefined) add(record.error);
+  }
+  return [...found.values()];
+}

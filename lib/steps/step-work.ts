@@ -1,0 +1,276 @@
+/**
+ * The life of one task on one step: lease, frame, watch, work, settle. What an op does in between is its own.
+ *
+ * What always holds: a recorded end is replayed and nothing is done; a result is written under the lease and its value before
+ * it; a failure that ends the run has closed the run's record before it is thrown.
+ */
+import type { StepError } from '../blueprint/errors.ts';
+import { StepFailure } from '../blueprint/errors.ts';
+import type { StepNode } from '../compile/program.ts';
+import type { StepRecord } from '../store/records.ts';
+import { addToBudget } from '../store/runs.ts';
+import {
+  getStep,
+  LeaseLost,
+  type OpenedStep,
+  openStep,
+  releaseStep,
+  type StepChanges,
+  settleStep,
+} from '../store/steps.ts';
+import { putValue } from '../store/values.ts';
+import { createAttemptBudget } from './budget.ts';
+import { endFailedRun } from './end-run.ts';
+import { failureEndsRun, namedError, publicFailure, stepErrorOf } from './failure.ts';
+import type { Frame, Outcome } from './frame.ts';
+import type { OpenedTask } from './open-task.ts';
+import { refused } from './open-task.ts';
+import { BUSY, type StepTask, type TaskAnswer } from './protocol.ts';
+import { type Reads, readFrame } from './reading.ts';
+import { startWatch, type Watch } from './watch.ts';
+import { Stop, Suspended, type Work } from './work.ts';
+
+/** A step that this task has the lease of. */
+export interface StepWork {
+  opened: Exclude<OpenedStep, { outcome: 'recorded' | 'busy' }>;
+  record: StepRecord;
+  frame: Frame;
+  work: Work;
+  watch: Watch;
+}
+
+/** What an op makes of its step. */
+export type StepEnd =
+  | { kind: 'ended'; outcome: Outcome; changes?: Partial<StepRecord> }
+  /** Let go of in order: the task is to come again. */
+  | { kind: 'released'; answer: TaskAnswer; changes?: StepChanges };
+
+export interface StepPlan {
+  reads: Reads;
+  mayReopen?(record: StepRecord): boolean;
+  /** A time limit of the step itself, kept from its first entry. */
+  timeoutMs?: number;
+  onLook?(): Promise<void>;
+  /** Suspended while waiting: what the step's record keeps. */
+  whenSuspended?(suspended: Suspended): { answer: TaskAnswer; changes?: StepChanges };
+}
+
+/** Runs an op on its step. Throws Busy, a public StepFailure, or a fault of ours. */
+export async function onStep(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  plan: StepPlan,
+  op: (step: StepWork) => Promise<StepEnd>,
+): Promise<TaskAnswer> {
+  const { env, loaded, run, owner } = opened;
+  const began = env.clock.now();
+  const at = task.at + node.id;
+  if (!opened.open || run.stop !== undefined) return replayOnly(task, opened, node, at, began);
+
+  const [step, read] = await Promise.all([
+    openStep(env.store, {
+      run: run.run,
+      at,
+      step: node.id,
+      type: node.type,
+      owner,
+      epoch: task.epoch,
+      leaseMs: env.limits.leaseMs,
+      now: began,
+      isDeadOwner: env.isDeadOwner,
+      ...(plan.timeoutMs === undefined ? {} : { deadline: began + plan.timeoutMs }),
+      ...(plan.mayReopen === undefined ? {} : { mayReopen: plan.mayReopen }),
+    }),
+    readFrame(env.store, run, loaded.index, task.at, node, plan.reads),
+  ]);
+  if (step.outcome === 'busy') throw namedError(BUSY, `another delivery works on step "${node.id}"`);
+  if (step.outcome === 'recorded') return replay(task, opened, node, step.record, began);
+
+  const deadline = earliest(step.record.deadline, read.deadline);
+  const watch = startWatch(env, run, {
+    record: step.record,
+    owner,
+    deadline,
+    ...(plan.onLook === undefined ? {} : { onLook: plan.onLook }),
+  });
+  const work: Work = {
+    env,
+    document: loaded.document,
+    index: loaded.index,
+    run,
+    owner,
+    epoch: task.epoch,
+    signal: watch.signal,
+    budget: budgetOf(opened),
+    tools: new Map(),
+    started: { calls: 0 },
+  };
+  try {
+    const end = await op({ opened: step, record: step.record, frame: read.frame, work, watch });
+    await watch.end();
+    if (end.kind === 'released') {
+      await releaseStep(env.store, step.record, owner, end.changes);
+      return { ...end.answer, ms: env.clock.now() - began };
+    }
+    return await settle(task, opened, node, step.record, end, began, work);
+  } catch (error) {
+    await watch.end();
+    if (error instanceof LeaseLost)
+      throw namedError(BUSY, `another delivery has taken step "${node.id}" over`);
+    if (error instanceof Suspended && plan.whenSuspended !== undefined) {
+      const { answer, changes } = plan.whenSuspended(error);
+      await releaseStep(env.store, step.record, owner, changes);
+      return { ...answer, ms: env.clock.now() - began };
+    }
+    throw error;
+  }
+}
+
+/** An op that failed as a whole, as an outcome. */
+export function failedOutcome(node: StepNode, at: string, error: unknown, attempts = 0): Outcome {
+  if (!(error instanceof StepFailure)) throw error;
+  return {
+    status: 'failed',
+    value: null,
+    error: stepErrorOf(error, { step: node.id, path: at + node.id, attempts }),
+    attempts,
+    ms: 0,
+  };
+}
+
+async function settle(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  record: StepRecord,
+  end: Extract<StepEnd, { kind: 'ended' }>,
+  began: number,
+  work: Work,
+): Promise<TaskAnswer> {
+  const { env, run, owner } = opened;
+  const { outcome } = end;
+  const now = env.clock.now();
+  let bytes: number | undefined;
+  if (outcome.status === 'succeeded' && node.type !== 'loop') {
+    const stored = await putValue(env.store, run.run, record.at, outcome.value, { fence: record.fence });
+    bytes = 'inline' in stored ? Buffer.byteLength(JSON.stringify(outcome.value)) : stored.bytes;
+  }
+  if (outcome.detail !== undefined && node.type === 'call') {
+    await putValue(env.store, run.run, record.at, outcome.detail, { fence: record.fence, kind: 'detail' });
+  }
+  const tool = work.tools.get(node.id);
+  await settleStep(
+    env.store,
+    {
+      ...record,
+      status: outcome.status,
+      attempts: outcome.attempts,
+      endedAt: new Date(now).toISOString(),
+      ms: now - Date.parse(record.startedAt),
+      ...(outcome.error === undefined ? {} : { error: outcome.error }),
+      ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
+      ...(tool === undefined ? {} : { server: tool.server, tool: tool.tool }),
+      ...(bytes === undefined ? {} : { bytes }),
+      ...end.changes,
+    },
+    owner,
+  );
+  const stop: unknown = work.signal.aborted ? work.signal.reason : undefined;
+  return answer(
+    task,
+    opened,
+    node,
+    outcome,
+    now - began,
+    bytes,
+    end.changes?.count,
+    stop instanceof Stop ? stop : undefined,
+  );
+}
+
+/** The run has ended, or is to: only what is recorded may be said again. */
+async function replayOnly(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  at: string,
+  began: number,
+): Promise<TaskAnswer> {
+  const record = await getStep(opened.env.store, opened.run.run, at);
+  if (record === undefined || record.status === 'running' || record.epoch > task.epoch) throw refused(task);
+  return replay(task, opened, node, record, began);
+}
+
+async function replay(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  record: StepRecord,
+  began: number,
+): Promise<TaskAnswer> {
+  if (record.status === 'running') throw new Error(`the step "${record.at}" is not settled`);
+  const outcome: Outcome = {
+    status: record.status,
+    value: null,
+    attempts: record.attempts,
+    ms: record.ms ?? 0,
+    ...(record.error === undefined ? {} : { error: record.error }),
+  };
+  const ms = opened.env.clock.now() - began;
+  return answer(task, opened, node, outcome, ms, record.bytes, record.count, undefined);
+}
+
+/** The task's answer, or its failure; one that ends the run closes the record first. */
+async function answer(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  outcome: Outcome,
+  ms: number,
+  bytes: number | undefined,
+  count: number | undefined,
+  stop: Stop | undefined,
+): Promise<TaskAnswer> {
+  if (outcome.status === 'failed') {
+    const { error } = outcome;
+    if (error === undefined) throw new Error(`the step "${task.at}${node.id}" failed without an error`);
+    await closeAfter(task, opened, node, error, stop);
+    throw publicFailure(error);
+  }
+  return {
+    status: outcome.status === 'skipped' ? 'skipped' : 'done',
+    ms,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(count === undefined ? {} : { count }),
+  };
+}
+
+async function closeAfter(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  error: StepError,
+  stop: Stop | undefined,
+): Promise<void> {
+  const { env, loaded, run } = opened;
+  if (!opened.open) return;
+  if (stop?.kind === 'cancelled') return endFailedRun(env, loaded.index, run, task.epoch, error, 'CANCELLED');
+  if (stop?.kind === 'run-deadline')
+    return endFailedRun(env, loaded.index, run, task.epoch, error, 'TIMED_OUT');
+  if (failureEndsRun(loaded.index, node)) await endFailedRun(env, loaded.index, run, task.epoch, error);
+}
+
+function budgetOf(opened: OpenedTask) {
+  const { env, run } = opened;
+  const limits = { attempts: env.limits.maxAttempts, subRuns: env.limits.maxSubRuns };
+  return createAttemptBudget(
+    async (attempts) => (await addToBudget(env.store, run.root, { attempts }, limits)).ok,
+    env.limits.maxAttempts,
+  );
+}
+
+function earliest(...times: (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,112 @@
+/**
+ * Keeps watch while a task works: renews its lease, and looks at the run's stop flag and at the time limits at most a second
+ * apart. What it finds aborts the task's signal; `end` leaves no timer behind.
+ */
+import type { RunRecord, StepRecord } from '../store/records.ts';
+import { getRun, isOpen, touchRun } from '../store/runs.ts';
+import { LeaseLost, renewLease } from '../store/steps.ts';
+import type { StepsEnvironment } from './environment.ts';
+import { Stop } from './work.ts';
+
+export interface Watch {
+  signal: AbortSignal;
+  /** Looks at the run now; for before a window. */
+  look(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface WatchOptions {
+  /** The step whose lease is renewed. */
+  record: Pick<StepRecord, 'at' | 'lease'>;
+  owner: string;
+  /** Epoch ms: the time limit of the step or of a container around it. */
+  deadline: number | undefined;
+  /** Called with every look, for a loop's own stop flag. */
+  onLook?(): Promise<void>;
+}
+
+/** A run is touched so often that it never counts as silent (a minute). */
+const TOUCH_EVERY_MS = 20_000;
+
+export function startWatch(env: StepsEnvironment, run: RunRecord, options: WatchOptions): Watch {
+  const { clock, limits, store } = env;
+  const work = new AbortController();
+  const ended = new AbortController();
+  let leaseUntil = options.record.lease?.until ?? clock.now() + limits.leaseMs;
+  let renewAt = clock.now() + limits.renewEveryMs;
+  let touchAt = Date.parse(run.touchedAt) + TOUCH_EVERY_MS;
+
+  async function look(): Promise<void> {
+    const now = clock.now();
+    if (run.deadline !== undefined && now >= run.deadline)
+      return work.abort(new Stop('run-deadline', 'the run reached its time limit'));
+    if (options.deadline !== undefined && now >= options.deadline)
+      return work.abort(new Stop('step-deadline', 'the step reached its time limit'));
+    let current: RunRecord | undefined;
+    if (now >= touchAt) {
+      touchAt = now + TOUCH_EVERY_MS;
+      current = await touchRun(store, run.run, new Date(now).toISOString());
+    }
+    current ??= await getRun(store, run.run);
+    // `end` may have come in between: then nobody is there to hear.
+    if (ended.signal.aborted) return;
+    if (current === undefined || current.epoch > run.epoch)
+      return work.abort(new LeaseLost(run.run, options.record.at));
+    if (current.stop !== undefined) return work.abort(new Stop('cancelled', 'the run was cancelled'));
+    if (!isOpen(current.status)) return work.abort(new Stop('cancelled', 'the run has ended'));
+    await options.onLook?.();
+  }
+
+  async function renew(): Promise<void> {
+    const until = clock.now() + limits.leaseMs;
+    const held = await renewLease(store, run.run, options.record.at, options.owner, until);
+    if (!held && !ended.signal.aborted) work.abort(new LeaseLost(run.run, options.record.at));
+    leaseUntil = until;
+    renewAt = until - limits.leaseMs + limits.renewEveryMs;
+  }
+
+  /** A store that does not answer is no reason to stop, until the lease is over and another may have the step. */
+  async function round(): Promise<void> {
+    try {
+      await look();
+      if (clock.now() >= renewAt) await renew();
+    } catch (error) {
+      env.logger.warn('watching a task failed, will try again', {
+        run: run.run,
+        at: options.record.at,
+        error: String(error),
+      });
+      if (clock.now() >= leaseUntil) work.abort(new LeaseLost(run.run, options.record.at));
+    }
+  }
+
+  function pause(): number {
+    const now = clock.now();
+    const limit = Math.min(
+      run.deadline ?? Number.POSITIVE_INFINITY,
+      options.deadline ?? Number.POSITIVE_INFINITY,
+    );
+    return Math.max(1, Math.min(limits.pollEveryMs, limit - now));
+  }
+
+  async function loop(): Promise<void> {
+    while (!ended.signal.aborted && !work.signal.aborted) {
+      try {
+        await clock.sleep(pause(), ended.signal);
+      } catch {
+        return;
+      }
+      await round();
+    }
+  }
+  const looping = loop();
+
+  return {
+    signal: work.signal,
+    look,
+    async end() {
+      ended.abort();
+      await looping;
+    },
+  };
+}
