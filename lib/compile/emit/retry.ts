@@ -1,0 +1,76 @@
+/**
+ * Step Functions' own Retry and Catch. Retry is for redeliveries alone: the platform failed, or an earlier delivery of
+ * the same task is still at work. What a blueprint calls a retry happens inside call-tool, which records every attempt.
+ * Catch names the kinds of step failures and never `States.ALL`: a fault of the platform or of the engine ends the run
+ * in red, whatever the blueprint says about its steps.
+ *
+ * Source: Step Functions developer guide, "Handling errors in Step Functions workflows" and "Best practices for Step
+ * Functions: handle transient Lambda service exceptions".
+ */
+import type { Catcher, Retrier } from '../../asl/types.ts';
+import { ERROR_KINDS } from '../../blueprint/errors.ts';
+import type { Json } from '../../blueprint/json.ts';
+import { BUSY } from '../../steps/protocol.ts';
+
+const PLATFORM_ERRORS = [
+  'Lambda.TooManyRequestsException',
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+  'Lambda.ClientExecutionTimeoutException',
+  'Lambda.Unknown',
+  'Sandbox.Timedout',
+];
+
+const MAX_BUSY_DELAY_SECONDS = 30;
+/** Past the function's limit: a lease of 30 s, renewed at the last moment, and some. */
+const BUSY_MARGIN_SECONDS = 120;
+
+/** Retry of every task of call-tool. */
+export function redelivery(functionTimeoutSeconds: number): Retrier[] {
+  return [
+    {
+      ErrorEquals: [...PLATFORM_ERRORS],
+      IntervalSeconds: 1,
+      MaxAttempts: 6,
+      BackoffRate: 2,
+      MaxDelaySeconds: 60,
+      JitterStrategy: 'FULL',
+    },
+    {
+      ErrorEquals: [BUSY],
+      IntervalSeconds: 1,
+      MaxAttempts: busyAttempts(functionTimeoutSeconds + BUSY_MARGIN_SECONDS),
+      BackoffRate: 2,
+      MaxDelaySeconds: MAX_BUSY_DELAY_SECONDS,
+    },
+  ];
+}
+
+/** Attempts whose delays (1, 2, 4, 8, 16, then 30 seconds each) add up to at least `seconds`. */
+function busyAttempts(seconds: number): number {
+  let [attempts, waited, delay] = [0, 0, 1];
+  while (waited < seconds) {
+    waited += delay;
+    delay = Math.min(delay * 2, MAX_BUSY_DELAY_SECONDS);
+    attempts += 1;
+  }
+  return attempts;
+}
+
+/** Retry of starting a sub-workflow: the child's name makes a repeated start the same one. */
+export const START_RETRY: Retrier[] = [
+  {
+    ErrorEquals: ['StepFunctions.ThrottlingException', 'StepFunctions.SdkClientException'],
+    IntervalSeconds: 1,
+    MaxAttempts: 6,
+    BackoffRate: 2,
+    MaxDelaySeconds: 60,
+    JitterStrategy: 'FULL',
+  },
+];
+
+/** A step's failure caught: on with `next`, whose input is `output`. */
+export function stepFailures(next: string, output: Json): Catcher {
+  return { ErrorEquals: [...ERROR_KINDS], Next: next, Output: output };
+}
