@@ -1,6 +1,7 @@
 /**
  * The one table of diagnostic codes. The first digit says what a code is about: 1 shape, 2 names, 3 templates and
- * expressions, 4 references, 5 sub-workflows, 6 tools, 7 flow, 8 expressions that are valid and probably wrong.
+ * expressions, 4 references, 5 sub-workflows, 6 tools, 7 flow, 8 expressions that are valid and probably wrong,
+ * 9 limits of Step Functions that the compiled machine would meet.
  *
  * Codes are added, never renamed, never reused: agents, tests and pages refer to them. Each has a case in
  * test/corpus/invalid, and docs/errors.md is made from this table.
@@ -376,6 +377,25 @@ export const DIAGNOSTIC_CODES = {
     '`results.ID` and `run` have fixed fields; any other is always null.',
     '"{{ results.pods.state }}"',
     '"{{ results.pods.status }}"',
+  ),
+  // 9: limits of the compiled machine
+  BP901: error(
+    'Too many history events',
+    'Step Functions ends an execution at 25,000 history events. Batch loops cost a handful; a `while` whose passes are states costs some for each pass.',
+    '{ "while": "{{ output.next }}", "max": 5000, "do": { "type": "call", "workflow": "sync" } }',
+    'Lower `max`, use mode "batch", or move part of the steps into a sub-workflow.',
+  ),
+  BP902: error(
+    'State machine too large',
+    'The definition of a state machine is at most 1 MiB: some 1,200 steps that are states.',
+    'a blueprint of 3,000 call steps',
+    'Use a loop for what repeats, or move part of the steps into a sub-workflow.',
+  ),
+  BP903: error(
+    'Map over too many items',
+    'The items of a map travel as one payload of at most 256 KiB, which holds about 130,000.',
+    '{ "mode": "map", "maxItems": 500000, ... }',
+    'Lower `maxItems`, or use mode "batch".',
   ),
 } as const satisfies Record<string, CodeEntry>;
 
