@@ -1,0 +1,200 @@
+/**
+ * The whole engine on one machine: stand-ins, functions, endpoint. What `serve`, `run`, the demo, the benchmarks and the
+ * end-to-end tests start is this, and it is the code that runs on AWS, pointed at loopback.
+ *
+ * Order matters: the stand-ins are up before a function can be invoked, the blueprints that ship are saved before an agent
+ * can ask, and stopping goes the other way round, downstream servers last to be told and first to be gone.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createCallTool } from '../../functions/call-tool/handler.ts';
+import { createRunEvents } from '../../functions/run-events/handler.ts';
+import type { Json } from '../blueprint/json.ts';
+import { ConfigError, loadServers } from '../downstream/config.ts';
+import { createPool } from '../downstream/pool.ts';
+import type { EngineEnvironment } from '../engine/environment.ts';
+import { EngineError } from '../engine/errors.ts';
+import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
+import { saveBlueprint } from '../engine/save.ts';
+import { startServer } from '../local/http-server.ts';
+import { startLocal } from '../local/start.ts';
+import { createEndpoint, MCP_PATH } from '../mcp/endpoint.ts';
+import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
+import { closeStore, openStore } from '../store/store.ts';
+import { CliError } from './exit-codes.ts';
+import {
+  LOCAL_BUCKET,
+  LOCAL_FUNCTIONS,
+  LOCAL_MACHINE_PREFIX,
+  LOCAL_ROLE,
+  LOCAL_TABLE,
+} from './local-names.ts';
+
+export interface EngineOptions {
+  /** 0: any free port. */
+  port: number;
+  /** Path of mcp.json. */
+  config: string;
+  dataDir: string;
+  /** Folder of blueprints that are there from the start, read-only to agents; undefined: none. */
+  blueprints?: string;
+  log?: (entry: Record<string, string | number | boolean>) => void;
+}
+
+export interface Engine {
+  /** URL of the MCP endpoint. */
+  mcp: string;
+  endpoints: { sfn: string; lambda: string; dynamodb: string; s3: string };
+  /** Process ids of connected stdio servers. */
+  pids(): number[];
+  /** Ends everything; no child process is left. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** @throws CliError with one line that says what stands in the way. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const log = options.log ?? (() => undefined);
+  const undo: (() => Promise<void> | void)[] = [];
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      for (const step of undo.reverse()) await step();
+    })();
+    return stopping;
+  };
+  try {
+    return { ...(await assemble(options, log, undo)), stop };
+  } catch (error) {
+    await stop();
+    throw startFault(error, options);
+  }
+}
+
+async function assemble(
+  options: EngineOptions,
+  log: NonNullable<EngineOptions['log']>,
+  undo: (() => Promise<void> | void)[],
+): Promise<Omit<Engine, 'stop'>> {
+  const servers = loadServers({ file: options.config, dataFolder: options.dataDir });
+  const pool = createPool(servers);
+  undo.push(() => pool.close());
+
+  // The functions need clients of the stand-ins, which are up only later: they are handed over then.
+  const late: { callTool?: Handler; runEvents?: Handler } = {};
+  const local = await startLocal({
+    dataDir: options.dataDir,
+    tableName: LOCAL_TABLE,
+    bucketName: LOCAL_BUCKET,
+    functions: {
+      [LOCAL_FUNCTIONS.callTool]: (event, context) => ready(late.callTool)(event, context),
+      [LOCAL_FUNCTIONS.runEvents]: (event, context) => ready(late.runEvents)(event, context),
+    },
+    statusEvents: LOCAL_FUNCTIONS.runEvents,
+  });
+  undo.push(() => local.stop());
+
+  const store = openStore({
+    tableName: LOCAL_TABLE,
+    bucketName: LOCAL_BUCKET,
+    region: LOCAL_REGION,
+    endpoints: { dynamodb: local.endpoints.dynamodb, s3: local.endpoints.s3 },
+    credentials: LOCAL_CREDENTIALS,
+  });
+  undo.push(() => closeStore(store));
+  const aws = (endpoint: string, timeoutMs?: number) =>
+    clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint }, timeoutMs);
+  const sfn = new SFNClient(aws(local.endpoints.sfn));
+  const lambda = new LambdaClient(aws(local.endpoints.lambda, (LOCAL_FUNCTIONS.timeoutSeconds + 10) * 1000));
+  undo.push(() => {
+    sfn.destroy();
+    lambda.destroy();
+  });
+
+  const env: EngineEnvironment = {
+    store,
+    sfn,
+    lambda,
+    config: {
+      region: LOCAL_REGION,
+      accountId: LOCAL_ACCOUNT,
+      machinePrefix: LOCAL_MACHINE_PREFIX,
+      roleArn: LOCAL_ROLE,
+      callToolArn: LOCAL_FUNCTIONS.callToolArn,
+      functionTimeoutSeconds: LOCAL_FUNCTIONS.timeoutSeconds,
+      cursorSecret: await cursorSecret(options.dataDir),
+      console: false,
+    },
+    now: Date.now,
+    log,
+  };
+  late.callTool = createCallTool({ store, pool, sfn, boot: local.boot, now: Date.now, log });
+  late.runEvents = createRunEvents(env);
+  if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);
+
+  const endpoint = createEndpoint(env, () => LOCAL_PRINCIPAL);
+  undo.push(() => endpoint.close());
+  const face = await startServer(toNodeHandler(endpoint), { port: options.port });
+  undo.push(() => face.close());
+  const mcp = `${face.url}${MCP_PATH}`;
+  const endpoints = { mcp, ...local.endpoints };
+  await writeFile(join(options.dataDir, 'endpoints.json'), `${JSON.stringify(endpoints, null, 2)}\n`);
+  return { mcp, endpoints: local.endpoints, pids: () => pool.pids() };
+}
+
+type Handler = (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown>;
+
+function ready(handler: Handler | undefined): Handler {
+  if (handler === undefined) throw new Error('the engine is still starting');
+  return handler;
+}
+
+/** Cursors outlive a restart, so their key does too. It never leaves the data folder. */
+async function cursorSecret(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'cursor-secret');
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    const secret = randomBytes(32).toString('base64url');
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await writeFile(file, secret, { mode: 0o600 });
+    return secret;
+  }
+}
+
+/** Saves the blueprints that ship with the product; unchanged ones cost a read. */
+async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+  for (const name of files) {
+    const blueprint = JSON.parse(await readFile(join(folder, name), 'utf8')) as Json;
+    try {
+      await saveBlueprint(env, STACK_PRINCIPAL, blueprint, { readOnly: true });
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      const faults = error.diagnostics.filter((d) => d.severity === 'error').map((d) => d.message);
+      throw new CliError([`${join(folder, name)}: ${error.message}`, ...faults].join('\n  '));
+    }
+  }
+}
+
+/** What stands in the way of starting, in one line. */
+function startFault(error: unknown, options: EngineOptions): unknown {
+  if (error instanceof ConfigError) return new CliError(error.message, undefined, { cause: error });
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new CliError(`port ${options.port} is in use; choose another with --port (0: any free one)`);
+    case 'EACCES':
+    case 'EROFS':
+    case 'EPERM':
+    case 'ENOTDIR':
+      return new CliError(
+        `data folder ${options.dataDir}: it cannot be written (${error.code}); choose another with --data`,
+      );
+    default:
+      return error;
+  }
+}

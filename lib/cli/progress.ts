@@ -1,0 +1,30 @@
+/** Progress of a run: one line redrawn on a terminal, a line a change elsewhere. */
+import { type Output, plain } from './terminal.ts';
+
+export interface ProgressDisplay {
+  update(done: number, total: number, message: string): void;
+  end(): void;
+}
+
+const WIDTH = 24;
+
+export function createProgress(output: Output): ProgressDisplay {
+  let last = '';
+  return {
+    update(done, total, message) {
+      const line = `${done}/${total} ${message}`;
+      if (line === last) return;
+      last = line;
+      if (!output.interactive) {
+        output.err(line);
+        return;
+      }
+      const filled = total === 0 ? WIDTH : Math.round((done / total) * WIDTH);
+      const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`;
+      process.stderr.write(`\r\u001b[K${bar} ${plain(line)}`);
+    },
+    end() {
+      if (output.interactive && last !== '') process.stderr.write('\r\u001b[K');
+    },
+  };
+}
