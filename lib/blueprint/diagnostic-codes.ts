@@ -200,6 +200,12 @@ export const DIAGNOSTIC_CODES = {
     '{ "tool": "{{ params.tool }}" }',
     'One step for each tool, with `when`.',
   ),
+  BP310: error(
+    'Argument that the function never takes',
+    'Whatever the data is, the argument is of a type that the function refuses, so the expression always fails.',
+    '"{{ length(`5`) }}"',
+    '"{{ length(steps.names) }}"',
+  ),
   // 4: references
   BP401: error(
     'Unknown root',
@@ -396,6 +402,49 @@ export const DIAGNOSTIC_CODES = {
     'The items of a map travel as one payload of at most 256 KiB, which holds about 130,000.',
     '{ "mode": "map", "maxItems": 500000, ... }',
     'Lower `maxItems`, or use mode "batch".',
+  ),
+  // 8: expressions that are valid and probably wrong
+  BP801: warning(
+    'Field where a text was meant',
+    'In JMESPath double quotes are around the name of a field; a text is in single quotes.',
+    '"{{ steps.pods[?status == \\"Running\\"] }}"',
+    '"{{ steps.pods[?status == \'Running\'] }}"',
+  ),
+  BP802: warning(
+    'Field where true, false or null was meant',
+    'Literals other than texts are in backticks; without them they are fields of that name.',
+    '"{{ steps.pods[?ready == true] }}"',
+    '"{{ steps.pods[?ready == `true`] }}"',
+  ),
+  BP803: warning(
+    'Not binds tighter than the dot',
+    '`!a.b` is `(!a).b`, a field of a boolean, which is always null.',
+    '"{{ !steps.pod.ready }}"',
+    '"{{ !(steps.pod.ready) }}"',
+  ),
+  BP804: warning(
+    'Index inside a projection',
+    'After a filter or `[]` an index applies to each element, not to the list.',
+    '"{{ steps.pods[?name == \'a\'][0] }}"',
+    '"{{ steps.pods[?name == \'a\'] | [0] }}"',
+  ),
+  BP805: warning(
+    'Root name without $',
+    "Inside `[]`, after a dot and after a pipe a bare name is a field of what is looked at; the scope's own names are behind `$.`.",
+    '"{{ steps.pods[?namespace == params.ns] }}"',
+    '"{{ steps.pods[?namespace == $.params.ns] }}"',
+  ),
+  BP806: warning(
+    'Function over something that can be null',
+    'Functions refuse null: where a tool leaves the field out, or the step is skipped, the step that reads it fails.',
+    '"{{ length(steps.pods.items) }}"',
+    '"{{ length(steps.pods.items || `[]`) }}"',
+  ),
+  BP807: warning(
+    'Filter for nulls',
+    'A projection leaves nulls out, so the list is always empty and its length 0.',
+    '"{{ length(steps.each[?@ == `null`]) }}"',
+    '"{{ results.each.failed }}"',
   ),
 } as const satisfies Record<string, CodeEntry>;
 

@@ -24,6 +24,8 @@ export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 export const MAX_CALL_TIMEOUT_SECONDS = 870;
 export const DEFAULT_RUN_TIMEOUT_SECONDS = 3600;
 export const MAX_RUN_TIMEOUT_SECONDS = 86_400;
+/** Calls of a root run and all its descendants, retries included; configuration can raise it. */
+export const MAX_RUN_ATTEMPTS = 100_000;
 export const MAX_SUBWORKFLOW_DEPTH = 10;
 export const MAX_BLUEPRINT_BYTES = 1024 * 1024;
 export const MAX_JSON_DEPTH = 64;

@@ -259,8 +259,13 @@ const stepOrList = z.union([step, stepList]);
 /** The whole language, recursive. */
 export const blueprintSchema = blueprintFields(stepList);
 
-/** The blueprint's own fields; `steps` is only a list of anything. */
-export const blueprintShape = blueprintFields(z.array(z.unknown()).min(1));
+const anyStep = z.looseObject({});
+const anySteps = z.array(anyStep).min(1);
 
-/** The fields of each step type; inner steps are anything (`do`, a branch) or a list of anything (`steps`). */
-export const stepShapes = stepFields(z.array(z.unknown()).min(1), z.unknown());
+/** The blueprint's own fields; its steps are only objects. */
+export const blueprintShape = blueprintFields(anySteps);
+
+/** The fields of each step type; inner steps are only objects. */
+export const stepShapes = stepFields(anySteps, z.union([anyStep, anySteps]));
+
+export type StepType = keyof typeof stepShapes;

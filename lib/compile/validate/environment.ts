@@ -1,0 +1,24 @@
+/** What a blueprint may be validated against beside the language: everything is optional, and fetched before. */
+import type { JsonObject } from '../../blueprint/json.ts';
+import type { Blueprint } from '../../blueprint/types.ts';
+
+/** A tool as its server lists it. */
+export interface ToolInfo {
+  server: string;
+  name: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  /** As a server whose annotations are trusted says. */
+  readOnly?: boolean;
+}
+
+export interface ValidationEnvironment {
+  /** Every tool of every connected server. Absent: nothing is said about tools. */
+  tools?: readonly ToolInfo[];
+  /** The configured servers; default: those of `tools`. */
+  serverNames?: readonly string[];
+  /** Configured servers that could not be reached, so that nothing is known of their tools. */
+  unavailable?: readonly { server: string }[];
+  /** The current revision of a saved workflow. Absent: nothing is said about sub-workflows but of the blueprint itself. */
+  workflows?(id: string): { blueprint: Blueprint; revision: number } | undefined;
+}

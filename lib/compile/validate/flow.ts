@@ -1,0 +1,60 @@
+/** Loops that would exceed a limit, and fields of a loop that have no effect. */
+import { quoteValue } from '../../blueprint/diagnostics.ts';
+import { DEFAULT_MAX_ITEMS, MAX_RUN_ATTEMPTS } from '../../blueprint/limits.ts';
+import type { Outline, OutlineStep } from './outline.ts';
+import type { Report } from './report.ts';
+
+export function checkFlow(outline: Outline, report: Report): void {
+  for (const step of outline.steps) countCalls(step, report);
+  for (const step of outline.all) {
+    if (step.type !== 'loop') continue;
+    checkLength(step, report);
+    if (step.raw.mode === 'batch' && step.inner.flat().some(needsMap)) {
+      report.add('BP704', `${step.pointer}/mode`, {
+        message: 'the body has a sub-workflow or a map loop, so the loop runs as a map',
+        got: '"batch"',
+        expected: 'no "mode", or "map"',
+      });
+    }
+  }
+}
+
+function checkLength({ raw, pointer }: OutlineStep, report: Report): void {
+  const limit = typeof raw.maxItems === 'number' ? raw.maxItems : DEFAULT_MAX_ITEMS;
+  if (!Array.isArray(raw.over) || raw.over.length <= limit) return;
+  report.add('BP702', `${pointer}/over`, {
+    message: `the list has ${raw.over.length} items, and the loop takes at most ${limit}`,
+    got: quoteValue(raw.over),
+    expected: `at most ${limit} items`,
+    hint: 'Raise "maxItems".',
+  });
+}
+
+/** Calls that a step makes at most, as far as its author said how many items there are. Reports the innermost excess. */
+function countCalls(step: OutlineStep, report: Report): number {
+  if (step.type === 'call') return 1;
+  const once = step.inner.flat().reduce((sum, inner) => sum + countCalls(inner, report), 0);
+  if (step.type !== 'loop' || once > MAX_RUN_ATTEMPTS) return once;
+  const calls = once * writtenSize(step);
+  if (calls > MAX_RUN_ATTEMPTS) {
+    report.add('BP702', step.pointer, {
+      message: `the loop may make ${calls} calls, and a run at most ${MAX_RUN_ATTEMPTS}`,
+      got: `${calls} calls`,
+      expected: `at most ${MAX_RUN_ATTEMPTS}`,
+      hint: 'Send many rows in one call, or lower the bound of the loop.',
+    });
+  }
+  return calls;
+}
+
+function writtenSize({ raw }: OutlineStep): number {
+  if (Array.isArray(raw.over)) return raw.over.length;
+  const written = raw.over === undefined ? raw.max : raw.maxItems;
+  return typeof written === 'number' && written >= 1 ? written : 1;
+}
+
+function needsMap(step: OutlineStep): boolean {
+  if (step.type === 'call') return step.raw.workflow !== undefined;
+  if (step.type === 'loop' && step.raw.mode === 'map') return true;
+  return step.inner.some((list) => list.some(needsMap));
+}
