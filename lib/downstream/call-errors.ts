@@ -86,7 +86,7 @@ export function callFailure(error: unknown, context: CallContext): StepFailure {
       );
     }
     if (error.code === SdkErrorCode.InvalidResult) {
-      return unknown('TransportError', `what "${tool}" answered is not a valid tool result`);
+      return unknown('TransportError', invalidResult(context));
     }
   }
   const ended = context.endReason();
@@ -108,13 +108,18 @@ function answered(
     case -32_601:
       return fail('UnknownTool', `server "${context.server}" does not answer tool calls`);
     case -32_602:
-      return fail(
-        /\bnot found\b|\bunknown tool\b/i.test(error.message) ? 'UnknownTool' : 'InvalidArguments',
-        textOf(error),
-      );
+      // Servers on the SDK check their own result last, and say so with this code: the tool has been carried out.
+      if (/Invalid tools\/call result/.test(error.message))
+        return unknown('TransportError', invalidResult(context));
+      if (/\bnot found\b|\bunknown tool\b/i.test(error.message)) return fail('UnknownTool', textOf(error));
+      return fail('InvalidArguments', textOf(error));
     default:
       return fail('ToolError', textOf(error));
   }
+}
+
+function invalidResult({ tool }: CallContext): string {
+  return `what "${tool}" answered is not a valid tool result`;
 }
 
 /** The server's own text, cleaned; the SDK's prefix says nothing to a reader. */

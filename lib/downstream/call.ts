@@ -5,6 +5,7 @@
  * the server forgot) is sent on a new connection, one time. It answers with the tool's result, or throws a StepFailure
  * whose kind says whether it was carried out; see call-errors.ts. Repeating is the caller's decision.
  */
+import { setMaxListeners } from 'node:events';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
@@ -73,6 +74,7 @@ export async function callTool(pool: Pool, call: ToolCall): Promise<ToolResult> 
   }
   const { signal } = call;
   if (signal?.aborted === true) throw cancelled(call, false);
+  if (signal !== undefined) allowManyListeners(signal);
   const waiting = state.gate.enter(signal);
   if (waiting !== undefined) {
     try {
@@ -86,6 +88,15 @@ export async function callTool(pool: Pool, call: ToolCall): Promise<ToolResult> 
   } finally {
     state.gate.leave();
   }
+}
+
+const shared = new WeakSet<AbortSignal>();
+
+/** A run's signal is listened to by each of its calls in flight; Node takes more than ten for a leak and warns. */
+function allowManyListeners(signal: AbortSignal): void {
+  if (shared.has(signal)) return;
+  shared.add(signal);
+  setMaxListeners(0, signal);
 }
 
 async function callInside(pool: Pool, state: ServerState, call: ToolCall, hops: number): Promise<ToolResult> {

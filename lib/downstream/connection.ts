@@ -36,6 +36,8 @@ export interface Connection {
 export interface ConnectionOptions {
   /** What an earlier connection to the server found, to skip the question. */
   era?: Era;
+  /** Default 10,000; see PROBE_TIMEOUT_MS. */
+  probeTimeoutMs?: number;
   /** Gives up an opening that is under way. */
   signal: AbortSignal;
   onToolsChanged(): void;
@@ -88,7 +90,7 @@ async function connect(
     listMaxPages: MAX_PAGES,
     versionNegotiation: {
       mode: era === 'legacy' || config.transport === 'sse' ? 'legacy' : 'auto',
-      probe: { timeoutMs: stdio === undefined ? timeout : PROBE_TIMEOUT_MS },
+      probe: { timeoutMs: stdio === undefined ? timeout : (options.probeTimeoutMs ?? PROBE_TIMEOUT_MS) },
     },
   });
   // Out-of-band problems (a banner on stdout, a broken notification) concern no call; a call fails by itself.

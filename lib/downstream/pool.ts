@@ -54,7 +54,15 @@ export interface Lease {
 /** Connections of runs that nobody released are closed after this time without a call. */
 const RUN_IDLE_MS = 5 * 60_000;
 
-export function createPool(configs: readonly ServerConfig[], now: () => number = Date.now): Pool {
+export interface PoolOptions {
+  /** Epoch ms; default Date.now. */
+  now?: () => number;
+  /** How long a stdio server may be silent on `server/discover` before it is taken for an old one. Default 10,000. */
+  probeTimeoutMs?: number;
+}
+
+export function createPool(configs: readonly ServerConfig[], options: PoolOptions = {}): Pool {
+  const now = options.now ?? Date.now;
   const servers = new Map<string, ServerState>();
   for (const config of configs) {
     servers.set(config.name, {
@@ -75,6 +83,7 @@ export function createPool(configs: readonly ServerConfig[], now: () => number =
     if (shutdown.signal.aborted) return Promise.reject(new Error('the engine is shutting down'));
     const opening = openConnection(state.config, {
       ...(state.era === undefined ? {} : { era: state.era }),
+      ...(options.probeTimeoutMs === undefined ? {} : { probeTimeoutMs: options.probeTimeoutMs }),
       signal: shutdown.signal,
       onToolsChanged: () => forgetTools(state),
       onClosed: () => {

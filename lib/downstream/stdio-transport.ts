@@ -223,7 +223,11 @@ export class StdioTransport implements Transport {
       if (line.length > 1) this.onerror?.(new Error('a line of its output is not JSON'));
       return;
     }
-    if (typeof message === 'object' && message !== null) this.onmessage?.(message as JSONRPCMessage);
+    if (typeof message !== 'object' || message === null) return;
+    // The SDK hands notifications on a microtask later, and forgets a call's progress with its answer: an answer read
+    // together with the progress before it must not overtake it.
+    if ('method' in message) this.onmessage?.(message as JSONRPCMessage);
+    else queueMicrotask(() => this.onmessage?.(message as JSONRPCMessage));
   }
 
   #tooLong(kept: { head: Buffer; tail: Buffer }, bytes: number): void {
