@@ -5,7 +5,7 @@
  * value as a tree and stops at the limit, so the walk is bounded whatever the value is.
  */
 import type { Json } from '../blueprint/json.ts';
-import { tooLarge } from './budget.ts';
+import { type Budget, tooLarge } from './budget.ts';
 import { EvaluationError } from './errors.ts';
 
 /** Values nested deeper cannot be written as text safely. Tools' results are far below it. */
@@ -42,4 +42,13 @@ export function measure(value: Json, maxBytes: number): number {
   };
   walk(value, 0);
   return size;
+}
+
+/** A string as it is, anything else as compact JSON. */
+export function toText(value: Json, budget: Budget): string {
+  if (typeof value === 'string') return value;
+  measure(value, budget.maxBytes);
+  const text = JSON.stringify(value);
+  budget.spend(text.length);
+  return text;
 }

@@ -8,6 +8,7 @@
 import { MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH } from '../blueprint/limits.ts';
 import { type Ast, type HashEntry, isProjection, type PathStart, type PathStep } from './ast.ts';
 import { ExpressionSyntaxError } from './errors.ts';
+import { printName } from './print.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 /** @throws ExpressionSyntaxError, also where the source is over 2 KiB (UTF-8) or nests over 32 deep. */
@@ -93,23 +94,26 @@ class TokenReader {
 /** What the author of an unexpected token usually meant. */
 function hintFor(token: Token, before: Token | undefined): string | undefined {
   if (token.type === 'number') return `a number is written between backticks: \`${token.number}\``;
-  if (token.type === 'name') {
-    if (token.name === 'and') return 'write &&';
-    if (token.name === 'or') return 'write ||';
-    if (token.name === 'not') return 'write !';
-    if (before?.type === '[')
-      return `a field is read with a dot (.${token.name}), a filter is [?${token.name}]`;
-  }
+  if (token.type === '{') return 'the braces of a template stand once around the whole expression';
+  if (token.type === '*') return 'JMESPath has no arithmetic';
+  const word = token.type === 'name' ? token.name : undefined;
+  if (word === 'and') return 'write &&';
+  if (word === 'or') return 'write ||';
+  if (word === 'not' || (before?.type === 'name' && before.name === 'not')) return 'write !';
+  const name = nameIn(token);
+  if (name === undefined) return undefined;
   if (before?.type === '[') {
-    if (token.type === 'literal' && token.form === 'raw' && typeof token.value === 'string') {
-      return `a field is read with a dot: .${JSON.stringify(token.value)}`;
-    }
-    if (token.type === 'quoted') return `a field is read with a dot: .${JSON.stringify(token.name)}`;
+    return `a field is read with a dot, .${printName(name)}; a filter is written [?condition]`;
   }
-  if (token.type === '*' || (token.type === 'name' && before?.type === 'name' && before.name.endsWith('-'))) {
-    return 'JMESPath has no arithmetic';
-  }
-  return undefined;
+  return before?.type === '.'
+    ? `a field that needs quotes takes double ones: .${JSON.stringify(name)}`
+    : undefined;
+}
+
+/** What a token would be as the name of a field. */
+function nameIn(token: Token): string | undefined {
+  if (token.type === 'name' || token.type === 'quoted') return token.name;
+  return token.type === 'literal' && typeof token.value === 'string' ? token.value : undefined;
 }
 
 function parsePipe(tokens: TokenReader): Ast {

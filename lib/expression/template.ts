@@ -10,8 +10,7 @@ import { MAX_JSON_DEPTH } from '../blueprint/limits.ts';
 import { type Budget, createBudget } from './budget.ts';
 import { EvaluationError, ExpressionSyntaxError } from './errors.ts';
 import { type Expression, evaluateExpression, parseExpression } from './expression.ts';
-import { toText } from './functions.ts';
-import { measure } from './measure.ts';
+import { measure, toText } from './measure.ts';
 import { type ScannedExpression, scanText } from './scan.ts';
 import { setField } from './values.ts';
 

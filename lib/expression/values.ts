@@ -15,6 +15,15 @@ export function typeOf(value: Json): ValueType {
   return typeof value as 'boolean' | 'number' | 'string' | 'object';
 }
 
+/** "a string, an array or null". */
+export function describeTypes(types: readonly string[]): string {
+  const names = types.map((type) =>
+    type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`,
+  );
+  const last = names.pop() ?? '';
+  return names.length === 0 ? last : `${names.join(', ')} or ${last}`;
+}
+
 /** JMESPath's truth: false, null, "", [] and {} are false, everything else (0 too) is true. */
 export function truthy(value: Json): boolean {
   if (value === null || value === false || value === '') return false;
