@@ -1,0 +1,68 @@
+/**
+ * What the Step Functions API answers when it refuses: an error type and AWS's sentence for it.
+ *
+ * Every refusal of an operation is an `ApiError`; anything else that is thrown is a fault of ours and leaves as
+ * `InternalFailure` without its text. Texts are AWS's, as recorded by AWS-validated public tests where such a record
+ * exists, otherwise as the API reference words them.
+ */
+export class ApiError extends Error {
+  /** The `__type` on the wire, e.g. `ExecutionDoesNotExist`. */
+  readonly type: string;
+  readonly statusCode: number;
+
+  constructor(type: string, message: string, statusCode = 400) {
+    super(message);
+    this.name = type;
+    this.type = type;
+    this.statusCode = statusCode;
+  }
+}
+
+export function validationException(message: string): ApiError {
+  return new ApiError('ValidationException', message);
+}
+
+export function invalidArn(reason: string): ApiError {
+  return new ApiError('InvalidArn', `Invalid Arn: '${reason}'`);
+}
+
+export function invalidName(name: string): ApiError {
+  return new ApiError('InvalidName', `Invalid Name: '${name}'`);
+}
+
+export function invalidToken(): ApiError {
+  return new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
+}
+
+export function stateMachineDoesNotExist(arn: string): ApiError {
+  return new ApiError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`);
+}
+
+export function stateMachineAlreadyExists(arn: string): ApiError {
+  return new ApiError('StateMachineAlreadyExists', `State Machine Already Exists: '${arn}'`);
+}
+
+export function stateMachineDeleting(arn: string): ApiError {
+  return new ApiError('StateMachineDeleting', `State Machine is being deleted: '${arn}'`);
+}
+
+export function executionDoesNotExist(arn: string): ApiError {
+  return new ApiError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);
+}
+
+export function executionAlreadyExists(arn: string): ApiError {
+  return new ApiError('ExecutionAlreadyExists', `Execution Already Exists: '${arn}'`);
+}
+
+export function invalidExecutionInput(reason: string): ApiError {
+  return new ApiError('InvalidExecutionInput', `Invalid State Machine Execution Input: '${reason}'`);
+}
+
+/** The reasons are those that DescribeExecution documents as `redriveStatusReason`. */
+export function executionNotRedrivable(reason: string): ApiError {
+  return new ApiError('ExecutionNotRedrivable', reason);
+}
+
+export function resourceNotFound(arn: string): ApiError {
+  return new ApiError('ResourceNotFound', `Resource not found: '${arn}'`);
+}
