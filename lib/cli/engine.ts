@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createCallTool } from '../../functions/call-tool/handler.ts';
-import { createRunEvents } from '../../functions/run-events/handler.ts';
+import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
+import { createRunEvents, type RunEventsHandler } from '../../functions/run-events/handler.ts';
 import type { Json } from '../blueprint/json.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
@@ -83,17 +83,21 @@ async function assemble(
   const pool = createPool(servers);
   undo.push(() => pool.close());
 
-  // The functions need clients of the stand-ins, which are up only later: they are handed over then.
-  const late: { callTool?: Handler; runEvents?: Handler } = {};
+  // The functions need clients of the stand-ins, which are up only later; an event that comes earlier waits for them.
+  let provide: (functions: Functions) => void = () => undefined;
+  const functions = new Promise<Functions>((resolve) => {
+    provide = resolve;
+  });
   const local = await startLocal({
     dataDir: options.dataDir,
     tableName: LOCAL_TABLE,
     bucketName: LOCAL_BUCKET,
     functions: {
-      [LOCAL_FUNCTIONS.callTool]: (event, context) => ready(late.callTool)(event, context),
-      [LOCAL_FUNCTIONS.runEvents]: (event, context) => ready(late.runEvents)(event, context),
+      [LOCAL_FUNCTIONS.callTool]: async (event, context) => (await functions).callTool(event, context),
+      [LOCAL_FUNCTIONS.runEvents]: async (event) => (await functions).runEvents(event),
     },
     statusEvents: LOCAL_FUNCTIONS.runEvents,
+    onError: (error) => log({ level: 'error', event: 'local-aws', message: String(error) }),
   });
   undo.push(() => local.stop());
 
@@ -131,8 +135,10 @@ async function assemble(
     now: Date.now,
     log,
   };
-  late.callTool = createCallTool({ store, pool, sfn, boot: local.boot, now: Date.now, log });
-  late.runEvents = createRunEvents(env);
+  provide({
+    callTool: createCallTool({ store, pool, sfn, boot: local.boot, now: Date.now, log }),
+    runEvents: createRunEvents(env),
+  });
   if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);
 
   const endpoint = createEndpoint(env, () => LOCAL_PRINCIPAL);
@@ -140,16 +146,13 @@ async function assemble(
   const face = await startServer(toNodeHandler(endpoint), { port: options.port });
   undo.push(() => face.close());
   const mcp = `${face.url}${MCP_PATH}`;
-  const endpoints = { mcp, ...local.endpoints };
-  await writeFile(join(options.dataDir, 'endpoints.json'), `${JSON.stringify(endpoints, null, 2)}\n`);
+  await local.writeEndpoints({ mcp });
   return { mcp, endpoints: local.endpoints, pids: () => pool.pids() };
 }
 
-type Handler = (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown>;
-
-function ready(handler: Handler | undefined): Handler {
-  if (handler === undefined) throw new Error('the engine is still starting');
-  return handler;
+interface Functions {
+  callTool: CallToolHandler;
+  runEvents: RunEventsHandler;
 }
 
 /** Cursors outlive a restart, so their key does too. It never leaves the data folder. */

@@ -127,7 +127,7 @@ export async function validateWorkflow(
   const errors = answered(diagnostics, 'error');
   const warnings = answered(diagnostics, 'warning');
   const answer = { valid: errors.length === 0, errors, warnings };
-  return estimate === undefined ? answer : { ...answer, estimate };
+  return estimate === undefined ? answer : { ...answer, estimate: { ...estimate } };
 }
 
 async function savedBlueprint(env: EngineEnvironment, id: string): Promise<Json> {

@@ -1,0 +1,92 @@
+/**
+ * Handler of the call-tool function: a task of a state machine, or one of the endpoint's questions about the downstream
+ * servers. It alone connects to them.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  RedriveExecutionCommand,
+  type SFNClient,
+} from '@aws-sdk/client-sfn';
+import type { Pool } from '../../lib/downstream/pool.ts';
+import { DEFAULT_STEPS_LIMITS, type Executions, type StepsEnvironment } from '../../lib/steps/environment.ts';
+import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
+import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
+import { createDownstream } from '../../lib/steps/mediator.ts';
+import type { Task } from '../../lib/steps/protocol.ts';
+import { runTask } from '../../lib/steps/run-task.ts';
+import type { Store } from '../../lib/store/store.ts';
+
+export interface CallToolDependencies {
+  store: Store;
+  pool: Pool;
+  sfn: SFNClient;
+  /**
+   * On one machine: this process's start. A lease of another start is void, for one engine alone uses a data folder. On AWS
+   * absent: there only time voids a lease.
+   */
+  boot?: string;
+  now(): number;
+  log(entry: Record<string, string | number | boolean>): void;
+}
+
+/** What a handler uses of Lambda's context object. */
+export interface InvocationContext {
+  getRemainingTimeInMillis(): number;
+}
+
+export type CallToolHandler = (event: unknown, context: InvocationContext) => Promise<unknown>;
+
+export function createCallTool(dependencies: CallToolDependencies): CallToolHandler {
+  const { store, pool, sfn, boot, now } = dependencies;
+  const container = boot ?? randomUUID();
+  const shared: Omit<StepsEnvironment, 'remainingMs'> = {
+    store,
+    downstream: createDownstream(pool, store),
+    clock: { now, sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }) },
+    random: Math.random,
+    newOwner: () => `${container}/${randomUUID()}`,
+    isDeadOwner: (owner) => boot !== undefined && !owner.startsWith(`${boot}/`),
+    executions: executionsOf(sfn),
+    limits: DEFAULT_STEPS_LIMITS,
+    logger: {
+      info: (message, fields) =>
+        dependencies.log({ level: 'info', message, fields: JSON.stringify(fields ?? {}) }),
+      warn: (message, fields) =>
+        dependencies.log({ level: 'warn', message, fields: JSON.stringify(fields ?? {}) }),
+    },
+  };
+  return async (event, context) => {
+    pool.dropIdle();
+    const request = event as Task | ExploreRequest;
+    switch (request.op) {
+      case 'catalog':
+        return answerCatalog(pool, request);
+      case 'try':
+        return answerTry(pool, request, now);
+      case 'dryRun':
+        throw new Error('dry runs are not answered yet');
+      default:
+        return runTask(request, { ...shared, remainingMs: () => context.getRemainingTimeInMillis() });
+    }
+  };
+}
+
+function executionsOf(sfn: SFNClient): Executions {
+  return {
+    async describe(executionArn) {
+      try {
+        const { status } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
+        return { status: status ?? 'RUNNING' };
+      } catch (error) {
+        if (error instanceof ExecutionDoesNotExist) return undefined;
+        throw error;
+      }
+    },
+    async redrive(executionArn) {
+      await sfn.send(new RedriveExecutionCommand({ executionArn }));
+    },
+  };
+}
