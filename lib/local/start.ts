@@ -1,0 +1,153 @@
+/**
+ * The embedded AWS: Step Functions, Lambda, DynamoDB and S3 on loopback, with their data in one folder. Nothing in the engine
+ * knows that it is these that answer.
+ */
+import { randomUUID } from 'node:crypto';
+import { createTableInput } from '../store/table.ts';
+import { openDataFolder } from './data-folder.ts';
+import { startDynamoDb } from './dynamodb.ts';
+import { type RunningServer, startServer } from './http-server.ts';
+import { createLambdaHandler } from './lambda/api.ts';
+import { createLambda, type LambdaFunction, type LambdaHandler } from './lambda/functions.ts';
+import { startS3 } from './s3/service.ts';
+import { createStepFunctions } from './step-functions/service/service.ts';
+
+export interface LocalOptions {
+  /** Created where it is missing; one engine at a time. */
+  dataDir: string;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 0 each: any free port. */
+  ports?: Partial<Record<keyof LocalEndpoints, number>>;
+  tableName: string;
+  bucketName: string;
+  functions: Readonly<Record<string, LambdaHandler | LambdaFunction>>;
+  /** Name of the function that hears "Step Functions Execution Status Change" events. */
+  statusEvents?: string;
+  /** Defects of the stand-ins and events that could not be delivered. Default: standard error. */
+  onError?: (error: unknown) => void;
+}
+
+export interface LocalEndpoints {
+  sfn: string;
+  lambda: string;
+  dynamodb: string;
+  s3: string;
+}
+
+export interface Local {
+  endpoints: LocalEndpoints;
+  /** Unique to this start: lease owners begin with it, so that those of an earlier start are known to be dead. */
+  boot: string;
+  /** Writes `endpoints.json` into the data folder: these URLs and what is given, e.g. `{ mcp }`. */
+  writeEndpoints(more: Readonly<Record<string, string>>): Promise<void>;
+  /** Ends everything and lets the folder go; calling it again answers the same promise. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything; what has started is stopped again where something cannot. Throws `DataFolderInUse`, or Node's error
+ * (`EADDRINUSE`, `EACCES`, ...).
+ */
+export async function startLocal(options: LocalOptions): Promise<Local> {
+  const { onError = (error: unknown) => console.error('Local AWS:', error) } = options;
+  const undo: (() => Promise<void>)[] = [];
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= stopAll(undo);
+    return stopping;
+  };
+  try {
+    const folder = await openDataFolder(options.dataDir);
+    undo.push(() => folder.release());
+    const address = (name: keyof LocalEndpoints) => ({
+      onError,
+      ...(options.host === undefined ? {} : { host: options.host }),
+      port: options.ports?.[name] ?? 0,
+    });
+
+    const [dynamodb, s3] = await startBoth(
+      undo,
+      startDynamoDb({
+        ...address('dynamodb'),
+        folder: await folder.subfolder('dynamodb'),
+        tables: [createTableInput(options.tableName)],
+      }),
+      startS3({ ...address('s3'), folder: await folder.subfolder('s3'), buckets: [options.bucketName] }),
+    );
+
+    const lambda = createLambda({
+      functions: options.functions,
+      onAsyncFailure: (name, payload) => onError(new Error(`An event for ${name} was given up: ${payload}`)),
+    });
+    undo.push(() => lambda.close());
+    const lambdaServer = await startServer(createLambdaHandler(lambda), {
+      ...address('lambda'),
+      guard: { signed: true },
+    });
+    undo.push(() => lambdaServer.close());
+
+    const { statusEvents } = options;
+    const stepFunctions = await createStepFunctions({
+      dataDir: await folder.subfolder('step-functions'),
+      invokeLambda: (request) => lambda.invoke(request),
+      onStatusChange: async (event) => {
+        if (statusEvents === undefined) return;
+        const { functionError, payload } = await lambda.invoke({
+          functionName: statusEvents,
+          payload: JSON.stringify(event),
+          invocationType: 'RequestResponse',
+          signal: new AbortController().signal,
+        });
+        if (functionError !== undefined)
+          throw new Error(`${statusEvents} failed on a status event: ${payload}`);
+      },
+      onFailure: onError,
+    });
+    undo.push(() => stepFunctions.close());
+    const sfn = await startServer((request, response) => stepFunctions.handle(request, response), {
+      ...address('sfn'),
+      guard: { signed: true },
+    });
+    undo.push(() => sfn.close());
+
+    const endpoints = { sfn: sfn.url, lambda: lambdaServer.url, dynamodb: dynamodb.url, s3: s3.url };
+    return {
+      endpoints,
+      boot: randomUUID(),
+      writeEndpoints: (more) => folder.writeEndpoints({ ...more, ...endpoints }),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Starts two servers side by side; one that started is stopped by `undo` even where the other could not. */
+async function startBoth(
+  undo: (() => Promise<void>)[],
+  ...starting: [Promise<RunningServer>, Promise<RunningServer>]
+): Promise<[RunningServer, RunningServer]> {
+  const track = async (start: Promise<RunningServer>): Promise<RunningServer> => {
+    const server = await start;
+    undo.push(() => server.close());
+    return server;
+  };
+  const tracked = starting.map(track);
+  await Promise.allSettled(tracked);
+  return (await Promise.all(tracked)) as [RunningServer, RunningServer];
+}
+
+/** The last that was started is the first to stop; what cannot be stopped does not keep the rest from it. */
+async function stopAll(undo: (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'The local AWS did not stop cleanly.');
+}
