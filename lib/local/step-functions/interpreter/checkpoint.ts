@@ -25,14 +25,16 @@ export type LaneNode = {
 /** A finished branch or iteration has an output, one that runs a lane; one that has not begun is null. */
 export type MemberNode = { output: Json } | { lane: LaneNode } | null;
 
-/** Branches of a Parallel, or iterations of an inline Map with the items they were made from. */
-export type GroupNode = { kind: 'group'; members: MemberNode[]; items?: Json[] };
+/** Branches of a Parallel, or iterations of an inline Map. `started` is the id of its Started event. */
+export type GroupNode = { kind: 'group'; started: number; members: MemberNode[] };
 
 /** Children of a distributed Map. `name` is there once a child was started, `arn` once it failed or was cut off. */
 export type ChildNode = { output: Json } | { name: string; arn?: string } | null;
 
 export type MapRunNode = {
   kind: 'mapRun';
+  /** Id of MapStateStarted, which every redrive of the Map Run points back at. */
+  started: number;
   mapRunArn: string;
   redriveCount: number;
   items: Json[];

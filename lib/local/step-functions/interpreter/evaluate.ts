@@ -62,16 +62,29 @@ export function unexpectedType(
   return evaluationFailed(visit, `${subject} ${got}`, location);
 }
 
-/** Records EvaluationFailed and returns what is to be thrown. */
-export function evaluationFailed(visit: Visit, problem: string, location?: string): StateError {
+/**
+ * Records EvaluationFailed and returns what is to be thrown.
+ * @param error States.DataLimitExceeded has its cause alone; AWS puts the state in front of other causes
+ */
+export function evaluationFailed(
+  visit: Visit,
+  problem: string,
+  location?: string,
+  error: string = STATES.QUERY,
+): StateError {
   const { lane, name, entered } = visit;
-  const cause = `An error occurred while executing the state '${name}' (entered at the event id #${entered}). ${problem}`;
-  const details: JsonObject = { error: STATES.QUERY, cause };
+  const cause = error === STATES.DATA_LIMIT ? problem : `${whileExecuting(visit)} ${problem}`;
+  const details: JsonObject = { error, cause };
   if (location !== undefined) details.location = location;
   details.state = name;
   const previous = lane.previous === entered ? visit.entryPrevious : lane.previous;
   record(lane, 'EvaluationFailed', ['evaluationFailedEventDetails', details], previous);
-  return new StateError(STATES.QUERY, cause);
+  return new StateError(error, cause);
+}
+
+/** The start of AWS's sentences about what went wrong in a state. */
+export function whileExecuting({ name, entered }: Visit): string {
+  return `An error occurred while executing the state '${name}' (entered at the event id #${entered}).`;
 }
 
 function bindings(visit: Visit, available: Available | undefined): Record<string, unknown> {

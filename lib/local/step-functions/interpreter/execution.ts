@@ -41,6 +41,8 @@ export interface Member {
   index: number;
   lane: Lane;
   iteration?: string;
+  /** Present where it goes on from a checkpoint. */
+  resume?: LaneNode;
   active: boolean;
 }
 

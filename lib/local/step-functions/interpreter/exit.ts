@@ -16,44 +16,69 @@ export interface ExitFields {
   Next?: string;
 }
 
+/** What a state is left with. */
+export interface Exit {
+  output: Json;
+  assigned?: JsonObject;
+  next?: string;
+}
+
 /**
  * @param fallback the output where there is no Output field
  * @param prefix of field names in messages, e.g. `Catch[0]/`
  * @throws StateError States.QueryEvaluationError or States.DataLimitExceeded
  */
-export async function leaveState(
+export async function evaluateExit(
   visit: Visit,
   fields: ExitFields,
   fallback: Json,
   available?: Available,
   prefix = '',
-): Promise<Transition> {
-  const output =
-    fields.Output === undefined
-      ? fallback
-      : await evaluate(visit, fields.Output, `${prefix}Output`, available);
-  const assigned =
-    fields.Assign === undefined
-      ? undefined
-      : await evaluate(visit, fields.Assign, `${prefix}Assign`, available);
-  if (exceedsPayload(output)) throw resultTooLarge(visit.name);
+): Promise<Exit> {
+  const exit: Exit = {
+    output:
+      fields.Output === undefined
+        ? fallback
+        : await evaluate(visit, fields.Output, `${prefix}Output`, available),
+  };
+  if (fields.Assign !== undefined) {
+    const location = `${prefix}Assign`;
+    exit.assigned = (await evaluate(visit, fields.Assign, location, available)) as JsonObject;
+    const refused = assignVariables(visit.lane.scope, exit.assigned, visit.name);
+    if (refused !== undefined) throw evaluationFailed(visit, refused.cause, location, refused.error);
+  }
+  if (fields.Next !== undefined) exit.next = fields.Next;
+  if (exceedsPayload(exit.output)) throw resultTooLarge(visit.name);
+  return exit;
+}
 
-  const { lane, name } = visit;
-  const details: JsonObject = { name, output: jsonText(output), outputDetails: { truncated: false } };
+/** Records the Exited event. */
+export function recordExit(visit: Visit, { output, assigned, next }: Exit): Transition {
+  const details: JsonObject = {
+    name: visit.name,
+    output: jsonText(output),
+    outputDetails: { truncated: false },
+  };
   if (assigned !== undefined) {
-    const variables = assigned as JsonObject;
-    const refused = assignVariables(lane.scope, variables);
-    if (refused?.limit) throw new StateError(STATES.DATA_LIMIT, refused.message);
-    if (refused !== undefined) throw evaluationFailed(visit, refused.message, `${prefix}Assign`);
+    const names = Object.keys(assigned).sort();
     details.assignedVariables = Object.fromEntries(
-      Object.keys(variables)
-        .sort()
-        .map((key) => [key, jsonText(variables[key] ?? null)]),
+      names.map((name) => [name, jsonText(assigned[name] ?? null)]),
     );
     details.assignedVariablesDetails = { truncated: false };
   }
-  record(lane, `${visit.state.Type}StateExited`, ['stateExitedEventDetails', details]);
-  return fields.Next === undefined ? { output } : { output, next: fields.Next };
+  record(visit.lane, `${visit.state.Type}StateExited`, ['stateExitedEventDetails', details]);
+  return next === undefined ? { output } : { output, next };
+}
+
+/** Evaluates and records in one go. */
+export async function leaveState(
+  visit: Visit,
+  fields: ExitFields,
+  fallback: Json,
+  available?: Available,
+  prefix?: string,
+): Promise<Transition> {
+  return recordExit(visit, await evaluateExit(visit, fields, fallback, available, prefix));
 }
 
 /** @param subject a state's name, or what the service calls the task, e.g. `lambda` */

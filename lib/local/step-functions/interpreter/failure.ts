@@ -14,7 +14,6 @@ export const STATES = {
   RUNTIME: 'States.Runtime',
   DATA_LIMIT: 'States.DataLimitExceeded',
   QUERY: 'States.QueryEvaluationError',
-  NO_CHOICE: 'States.NoChoiceMatched',
   TOLERANCE: 'States.ExceedToleratedFailureThreshold',
 } as const;
 
@@ -22,15 +21,21 @@ export const STATES = {
 export class StateError extends Error {
   readonly error: string | undefined;
   override readonly cause: string | undefined;
-  /** True where neither Retry nor Catch is asked, e.g. a full history. */
+  /**
+   * True where neither Retry nor Catch is asked and the execution ends at once, without events of the states around:
+   * States.Runtime.
+   */
   readonly fatal: boolean;
+  /** A second name that Retry and Catch may use. */
+  readonly alias: string | undefined;
 
-  constructor(error: string | undefined, cause: string | undefined, fatal = false) {
+  constructor(error: string | undefined, cause: string | undefined, alias?: string) {
     super(cause ?? error ?? 'failed');
     this.name = error ?? 'Failed';
     this.error = error;
     this.cause = cause;
-    this.fatal = fatal;
+    this.fatal = error === STATES.RUNTIME;
+    this.alias = alias;
   }
 }
 

@@ -1,10 +1,10 @@
 /**
  * Lanes that run side by side within a state: branches of a Parallel, iterations of an inline Map. The first that fails
  * ends the others, and the history says so in the order that AWS recorded: for each lane that was running, in order of
- * index, how the iteration ended and which state of it was aborted.
+ * index, how the iteration ended and which state of it was aborted. Nothing of that is recorded for States.Runtime.
  */
 import type { Json } from '../../../blueprint/json.ts';
-import type { GroupNode, LaneNode } from './checkpoint.ts';
+import type { GroupNode, LaneNode, MemberNode } from './checkpoint.ts';
 import { childController, type Lane, type Member, type Visit } from './execution.ts';
 import { Interrupted, StateError } from './failure.ts';
 import { innerScope, leaveScope } from './variables.ts';
@@ -26,68 +26,68 @@ export interface GroupPlan {
  */
 export async function runGroup(visit: Visit, plan: GroupPlan): Promise<Json[]> {
   const { lane: outer } = visit;
-  const { members } = plan.node;
+  const { members, started: startedId } = plan.node;
   const { controller, release } = childController(outer.signal);
   const started: Member[] = [];
   if (outer.current !== undefined) outer.current.inner = started;
+  outer.previous = startedId;
 
-  let failure: { error: unknown; member: Member } | undefined;
+  let failed: { error: unknown; member: Member } | undefined;
   let next = 0;
 
-  /** Takes the next member that has work to do; `previous` is the event that made room for it. */
-  const start = (previous: number): (() => Promise<void>) | undefined => {
-    while (next < members.length && isDone(members[next])) next += 1;
+  /** Opens the next member that has work to do; `previous` is the event that made room for it. */
+  const open = (previous: number): Member | undefined => {
+    while (next < members.length && outputOf(members[next]) !== undefined) next += 1;
     if (next >= members.length) return undefined;
-    const index = next;
+    const member = openMember(visit, plan, next, previous, controller.signal);
     next += 1;
-    const member = openMember(visit, plan, index, previous, controller.signal);
     started.push(member);
-    return () => drive(member);
+    return member;
+  };
+
+  /** @returns the member that takes its place, if any */
+  const runMember = async (member: Member): Promise<Member | undefined> => {
+    const { lane, index, resume } = member;
+    try {
+      members[index] = { output: await plan.run(lane, index, resume) };
+      const before = lane.previous;
+      member.active = false;
+      leaveScope(lane.scope);
+      outer.previous =
+        plan.iteration === undefined ? before : recordIteration('Succeeded', lane, plan.iteration, index);
+      return open(before);
+    } catch (error) {
+      if (failed === undefined && !controller.signal.aborted) {
+        failed = { error, member };
+        controller.abort(new Interrupted());
+      }
+      return undefined;
+    }
   };
 
   const drive = async (first: Member): Promise<void> => {
     let member: Member | undefined = first;
-    try {
-      while (member !== undefined) {
-        const output = await plan.run(member.lane, member.index, resumeNode(members[member.index]));
-        member.active = false;
-        members[member.index] = { output };
-        leaveScope(member.lane.scope);
-        const before = member.lane.previous;
-        outer.previous = plan.iteration === undefined ? before : closeIteration(member, plan.iteration);
-        const follow = start(before);
-        if (follow === undefined) return;
-        member = started[started.length - 1];
-      }
-    } catch (error) {
-      if (failure === undefined && !controller.signal.aborted && member !== undefined) {
-        failure = { error, member };
-        controller.abort(new Interrupted());
-      }
-    }
+    while (member !== undefined) member = await runMember(member);
   };
 
   try {
-    const first: (() => Promise<void>)[] = [];
+    const first: Member[] = [];
     while (first.length < plan.concurrency) {
-      const go = start(outer.previous);
-      if (go === undefined) break;
-      first.push(go);
+      const member = open(startedId);
+      if (member === undefined) break;
+      first.push(member);
     }
-    await Promise.all(first.map((go) => go()));
+    await Promise.all(first.map(drive));
   } finally {
     release();
+    for (const { active, lane } of started) if (active) leaveScope(lane.scope);
   }
 
-  if (failure !== undefined) {
-    const { error, member } = failure;
-    if (error instanceof StateError && !error.fatal) recordEnd(outer, started, member);
-    if (outer.current !== undefined) delete outer.current.inner;
-    throw error;
-  }
-  if (outer.signal.aborted) throw new Interrupted();
+  if (failed !== undefined) recordFailure(outer, started, failed);
   if (outer.current !== undefined) delete outer.current.inner;
-  return members.map((member) => (isDone(member) ? member.output : null));
+  if (failed !== undefined) throw failed.error;
+  if (outer.signal.aborted) throw new Interrupted();
+  return members.map((member) => outputOf(member)?.output ?? null);
 }
 
 function openMember(
@@ -98,7 +98,7 @@ function openMember(
   signal: AbortSignal,
 ): Member {
   const { lane: outer, execution } = visit;
-  const resume = resumeNode(plan.node.members[index]);
+  const resume = resumable(plan.node.members[index]);
   const lane: Lane = {
     execution,
     scope: innerScope(outer.scope, resume?.variables ?? {}),
@@ -108,6 +108,7 @@ function openMember(
   };
   plan.node.members[index] = { lane: lane.node };
   const member: Member = { index, lane, active: true };
+  if (resume !== undefined) member.resume = resume;
   if (plan.iteration !== undefined) {
     member.iteration = plan.iteration;
     if (resume === undefined) recordIteration('Started', lane, plan.iteration, index);
@@ -115,29 +116,25 @@ function openMember(
   return member;
 }
 
-function closeIteration(member: Member, name: string): number {
-  return recordIteration('Succeeded', member.lane, name, member.index);
-}
-
-function recordIteration(what: string, lane: Lane, name: string, index: number): number {
+function recordIteration(what: 'Started' | 'Succeeded', lane: Lane, name: string, index: number): number {
   const key = `mapIteration${what}EventDetails` as const;
   lane.previous = lane.execution.history.record(`MapIteration${what}`, lane.previous, [key, { name, index }]);
   return lane.previous;
 }
 
-/** The events of a group that ends because `failed` did. All point at the failed lane's last event. */
-function recordEnd(outer: Lane, started: Member[], failed: Member): void {
-  const { previous } = failed.lane;
-  for (const member of started) {
-    if (!member.active) continue;
-    recordAborted(member, previous, member === failed ? 'Failed' : 'Aborted');
-  }
+/** The events of a group that ends because one member did. All point at that member's last event. */
+function recordFailure(outer: Lane, started: Member[], failed: { error: unknown; member: Member }): void {
+  const { previous } = failed.member.lane;
   outer.previous = previous;
+  if (!(failed.error instanceof StateError) || failed.error.fatal) return;
+  for (const member of started) {
+    if (member.active) recordEnd(member, previous, member === failed.member ? 'Failed' : 'Aborted');
+  }
 }
 
 const ABORTABLE = new Set(['Task', 'Wait', 'Parallel', 'Map']);
 
-function recordAborted(member: Member, previous: number, how: 'Failed' | 'Aborted'): void {
+function recordEnd(member: Member, previous: number, how: 'Failed' | 'Aborted'): void {
   const { lane, iteration, index } = member;
   const { history } = lane.execution;
   member.active = false;
@@ -150,16 +147,16 @@ function recordAborted(member: Member, previous: number, how: 'Failed' | 'Aborte
   if (lane.current === undefined) return;
   if (ABORTABLE.has(lane.current.type)) history.record(`${lane.current.type}StateAborted`, previous);
   for (const inner of lane.current.inner ?? []) {
-    if (inner.active) recordAborted(inner, previous, 'Aborted');
+    if (inner.active) recordEnd(inner, previous, 'Aborted');
   }
 }
 
-function isDone(member: GroupNode['members'][number] | undefined): member is { output: Json } {
-  return member !== undefined && member !== null && 'output' in member;
+function outputOf(member: MemberNode | undefined): { output: Json } | undefined {
+  return member !== undefined && member !== null && 'output' in member ? member : undefined;
 }
 
-function resumeNode(member: GroupNode['members'][number] | undefined): LaneNode | undefined {
-  return member !== undefined && member !== null && 'lane' in member && member.lane.entered > 0
-    ? member.lane
-    : undefined;
+/** The lane of a member that had entered a state before. */
+function resumable(member: MemberNode | undefined): LaneNode | undefined {
+  if (member === undefined || member === null || !('lane' in member)) return undefined;
+  return member.lane.entered > 0 ? member.lane : undefined;
 }

@@ -37,7 +37,6 @@ export function createHistory(start: ExecutionStart, host: ExecutionHost): Histo
         throw new StateError(
           STATES.RUNTIME,
           `The execution reached the maximum number of history events (${MAX_HISTORY_EVENTS}).`,
-          true,
         );
       }
       lastId += 1;

@@ -5,12 +5,17 @@
 import type { Catcher, Retrier } from '../../../asl/types.ts';
 import { matchesError } from './error-names.ts';
 import { pause, record, type Transition, type Visit } from './execution.ts';
-import { leaveState } from './exit.ts';
-import { errorOutput, StateError } from './failure.ts';
+import { evaluateExit, recordExit } from './exit.ts';
+import { errorOutput, STATES, StateError } from './failure.ts';
 
 const DEFAULT_MAX_ATTEMPTS = 3;
 const DEFAULT_INTERVAL_SECONDS = 1;
 const DEFAULT_BACKOFF_RATE = 2;
+
+export interface Policy {
+  Retry?: Retrier[];
+  Catch?: Catcher[];
+}
 
 /**
  * Runs `attempt` until it succeeds or no retrier is left, then asks the catchers. Each retrier counts for itself and
@@ -19,7 +24,7 @@ const DEFAULT_BACKOFF_RATE = 2;
  */
 export async function withRetryAndCatch(
   visit: Visit,
-  policy: { Retry?: Retrier[]; Catch?: Catcher[] },
+  policy: Policy,
   attempt: () => Promise<Transition>,
 ): Promise<Transition> {
   const used = (policy.Retry ?? []).map(() => 0);
@@ -27,12 +32,12 @@ export async function withRetryAndCatch(
     try {
       return await attempt();
     } catch (failure) {
-      if (!(failure instanceof StateError) || failure.fatal) throw failure;
-      const wait = nextDelay(visit, policy.Retry ?? [], used, failure);
-      if (wait === undefined) return handle(visit, policy.Catch ?? [], failure);
+      if (!(failure instanceof StateError)) throw failure;
+      const seconds = failure.fatal ? undefined : nextDelay(visit, policy.Retry ?? [], used, failure);
+      if (seconds === undefined) return giveUp(visit, policy.Catch ?? [], failure);
       visit.retryCount += 1;
-      delete visit.resume;
-      await pause(visit.lane, wait * 1000);
+      forgetInner(visit);
+      await pause(visit.lane, seconds * 1000);
     }
   }
 }
@@ -44,7 +49,7 @@ function nextDelay(
   used: number[],
   failure: StateError,
 ): number | undefined {
-  const index = retriers.findIndex((candidate) => matchesError(candidate.ErrorEquals, failure.error));
+  const index = retriers.findIndex((candidate) => matchesError(candidate.ErrorEquals, failure));
   const retrier = retriers[index];
   const count = used[index];
   if (retrier === undefined || count === undefined) return undefined;
@@ -57,16 +62,40 @@ function nextDelay(
   return retrier.JitterStrategy === 'FULL' ? visit.execution.host.random() * capped : capped;
 }
 
-async function handle(visit: Visit, catchers: Catcher[], failure: StateError): Promise<Transition> {
-  const index = catchers.findIndex((candidate) => matchesError(candidate.ErrorEquals, failure.error));
+/** The attempt was the last: the state has failed, and a catcher takes over or nobody does. */
+async function giveUp(visit: Visit, catchers: Catcher[], failure: StateError): Promise<Transition> {
+  const { lane } = visit;
+  const before = lane.previous;
+  recordStateFailed(visit, failure);
+  const index = catchers.findIndex((candidate) => matchesError(candidate.ErrorEquals, failure));
   const catcher = catchers[index];
-  if (catcher === undefined) throw failure;
+  if (catcher === undefined || failure.fatal) {
+    // What failed for its size or in itself is run as a whole when it is redriven.
+    if (failure.error === STATES.DATA_LIMIT || failure.fatal) forgetInner(visit);
+    throw failure;
+  }
+  const failed = lane.previous;
   const output = errorOutput(failure);
-  return leaveState(visit, catcher, output, { errorOutput: output }, `Catch[${index}]/`);
+  try {
+    // An evaluation that fails here points at what was before the state's Failed event, as AWS has it.
+    lane.previous = before;
+    const exit = await evaluateExit(visit, catcher, output, { errorOutput: output }, `Catch[${index}]/`);
+    lane.previous = failed;
+    return recordExit(visit, exit);
+  } catch (again) {
+    recordStateFailed(visit, again);
+    throw again;
+  }
 }
 
-/** Records how a Map or Parallel ended without success, and passes the error on. */
-export function recordStateFailed(visit: Visit, failure: unknown): never {
-  if (failure instanceof StateError && !failure.fatal) record(visit.lane, `${visit.state.Type}StateFailed`);
-  throw failure;
+/** A Parallel or Map says so when it has failed; other states do not. */
+function recordStateFailed(visit: Visit, failure: unknown): void {
+  const { Type: type } = visit.state;
+  if ((type !== 'Parallel' && type !== 'Map') || !(failure instanceof StateError) || failure.fatal) return;
+  record(visit.lane, `${type}StateFailed`);
+}
+
+function forgetInner(visit: Visit): void {
+  delete visit.resume;
+  delete visit.lane.node.inner;
 }

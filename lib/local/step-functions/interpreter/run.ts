@@ -2,6 +2,9 @@
  * Runs one execution of a state machine from its start, or from a checkpoint, to its end. Everything that a state machine
  * can do ends in an outcome; nothing of it rejects. The time limit of the machine and StopExecution both cut the main
  * lane off; what is in flight is told by its signal and not waited for.
+ *
+ * Events that end an execution: ExecutionSucceeded and ExecutionFailed point at the last event there is, ExecutionAborted
+ * and ExecutionTimedOut at none. A timed out execution has States.Timeout in its event and no error of its own.
  */
 import type { ExecutionOutcome, ExecutionStart, RunExecution } from '../contract.ts';
 import { asCheckpoint, fromCheckpoint, type LaneNode } from './checkpoint.ts';
@@ -61,7 +64,7 @@ export const runExecution: RunExecution = async (start, host, signal) => {
     const output = await walk(lane, start.definition.States);
     execution.history.record(
       'ExecutionSucceeded',
-      lane.previous,
+      execution.history.lastId,
       ['executionSucceededEventDetails', { output: jsonText(output), outputDetails: { truncated: false } }],
       true,
     );
@@ -84,7 +87,7 @@ function open(lane: Lane, start: ExecutionStart): void {
     ]);
     return;
   }
-  lane.previous = history.record('ExecutionRedriven', start.lastEventId, [
+  history.record('ExecutionRedriven', start.lastEventId, [
     'executionRedrivenEventDetails',
     { redriveCount: start.redriveCount },
   ]);
@@ -94,19 +97,24 @@ function close(lane: Lane, failure: unknown, cutOff: CutOff | undefined): Execut
   const { history } = lane.execution;
   const checkpoint = asCheckpoint(lane.node);
   if (failure instanceof Interrupted && cutOff?.by === 'timeout') {
-    history.record('ExecutionTimedOut', lane.previous, ['executionTimedOutEventDetails', {}], true);
+    history.record(
+      'ExecutionTimedOut',
+      0,
+      ['executionTimedOutEventDetails', { error: STATES.TIMEOUT }],
+      true,
+    );
     return { status: 'TIMED_OUT', checkpoint };
   }
   if (failure instanceof Interrupted && cutOff?.by === 'stop') {
     const { error, cause } = cutOff;
     const details = errorDetails({ error, cause });
-    history.record('ExecutionAborted', lane.previous, ['executionAbortedEventDetails', details], true);
+    history.record('ExecutionAborted', 0, ['executionAbortedEventDetails', details], true);
     return { status: 'ABORTED', ...details, checkpoint };
   }
   const { error, cause } =
     failure instanceof StateError ? failure : new StateError(STATES.RUNTIME, describe(failure));
   const details = errorDetails({ error, cause });
-  history.record('ExecutionFailed', lane.previous, ['executionFailedEventDetails', details], true);
+  history.record('ExecutionFailed', history.lastId, ['executionFailedEventDetails', details], true);
   return { status: 'FAILED', ...details, checkpoint };
 }
 

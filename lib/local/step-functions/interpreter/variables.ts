@@ -2,12 +2,15 @@
  * Workflow variables. A lane (the execution, a branch, an iteration) has a scope of its own and reads the scopes around
  * it; what it assigns ends with it. A scope's values are replaced as a whole by each Assign and never changed in place,
  * so a checkpoint may hold on to them.
- * Source: developer guide, "Passing data between states with variables".
+ *
+ * Sizes are those of the values as JSON; names do not count.
+ * Source: developer guide, "Passing data between states with variables"; the texts of the limits follow the one that AWS
+ * was seen to give for the total.
  */
-
 import { MAX_PAYLOAD_BYTES } from '../../../asl/limits.ts';
 import type { Json, JsonObject } from '../../../blueprint/json.ts';
-import { exceedsBytes, jsonText } from './json-text.ts';
+import { STATES } from './failure.ts';
+import { jsonText } from './json-text.ts';
 
 /** All variables of an execution together. */
 const MAX_STORED_BYTES = 10 * 1024 * 1024;
@@ -20,9 +23,7 @@ export interface Scope {
 }
 
 export function rootScope(values: JsonObject = {}): Scope {
-  const scope: Scope = { values, stored: { bytes: 0 } };
-  scope.stored.bytes = sizeOf(values);
-  return scope;
+  return { values, stored: { bytes: sizeOf(values) } };
 }
 
 export function innerScope(outer: Scope, values: JsonObject = {}): Scope {
@@ -43,48 +44,56 @@ export function readVariables(scope: Scope, target: Record<string, unknown>): vo
 
 /**
  * Assigns to the scope itself.
- * @returns undefined, or why it is refused: a name of an outer scope, or a limit
+ * @returns undefined, or why it is refused: a name of an outer scope (States.QueryEvaluationError) or a limit
+ *   (States.DataLimitExceeded)
  */
 export function assignVariables(
   scope: Scope,
   assigned: JsonObject,
-): { limit: boolean; message: string } | undefined {
+  state: string,
+): { error: string; cause: string } | undefined {
   let total = 0;
   for (const [name, value] of Object.entries(assigned)) {
-    for (let outer = scope.outer; outer !== undefined; outer = outer.outer) {
-      if (Object.hasOwn(outer.values, name)) {
-        return {
-          limit: false,
-          message: `The variable '${name}' belongs to an outer scope and cannot be assigned here.`,
-        };
-      }
-    }
-    const text = jsonText(value);
-    if (exceedsBytes(text, MAX_PAYLOAD_BYTES)) {
-      return { limit: true, message: `The variable '${name}' exceeds the maximum size of 256 KiB.` };
+    if (isOuter(scope, name)) {
+      return {
+        error: STATES.QUERY,
+        cause: `The variable '${name}' belongs to an outer scope and cannot be assigned in an inner one.`,
+      };
     }
     total += byteSize(value);
   }
   if (total > MAX_PAYLOAD_BYTES) {
-    return {
-      limit: true,
-      message: 'The combined size of the variables in one Assign exceeds the maximum of 256 KiB.',
-    };
+    const over = total - MAX_PAYLOAD_BYTES;
+    return tooLarge(
+      `State variable size limit exceeded. State '${state}' assigned variables that exceed the limit of a state by ${over} bytes.`,
+    );
   }
   const values = { ...scope.values, ...assigned };
   const bytes = scope.stored.bytes - sizeOf(scope.values) + sizeOf(values);
   if (bytes > MAX_STORED_BYTES) {
-    return { limit: true, message: 'The total size of the stored variables exceeds the maximum of 10 MiB.' };
+    const over = bytes - MAX_STORED_BYTES;
+    return tooLarge(
+      `Execution total variable size limit exceeded. State '${state}' assigned variables that exceed the total execution limit by ${over} bytes.`,
+    );
   }
   scope.values = values;
   scope.stored.bytes = bytes;
   return undefined;
 }
 
+function tooLarge(cause: string): { error: string; cause: string } {
+  return { error: STATES.DATA_LIMIT, cause };
+}
+
+function isOuter(scope: Scope, name: string): boolean {
+  for (let outer = scope.outer; outer !== undefined; outer = outer.outer) {
+    if (Object.hasOwn(outer.values, name)) return true;
+  }
+  return false;
+}
+
 function sizeOf(values: JsonObject): number {
-  let bytes = 0;
-  for (const value of Object.values(values)) bytes += byteSize(value);
-  return bytes;
+  return Object.values(values).reduce<number>((bytes, value) => bytes + byteSize(value), 0);
 }
 
 function byteSize(value: Json): number {

@@ -45,9 +45,14 @@ function enter(lane: Lane, states: Record<string, State>, name: string, input: J
   return begin(lane, state, state.Type === 'Wait' ? entered : entryPrevious);
 }
 
-/** The state that a checkpoint names: entered before, so nothing is recorded and its input stands. */
+/**
+ * The state that a checkpoint names. It was entered before, so nothing is recorded; what follows points at the event that
+ * entered it, as AWS has it for a redrive.
+ */
 function reenter(lane: Lane, states: Record<string, State>): Visit {
-  return { ...begin(lane, find(states, lane.node.state), lane.previous), resume: lane.node.inner };
+  const state = find(states, lane.node.state);
+  lane.previous = lane.node.entered;
+  return { ...begin(lane, state, lane.previous), resume: lane.node.inner };
 }
 
 function begin(lane: Lane, state: State, entryPrevious: number): Visit {

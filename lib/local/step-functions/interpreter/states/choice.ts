@@ -1,7 +1,7 @@
 /** Choice: the first rule whose Condition is true, else Default. A rule's Assign and Output stand for the state's own. */
 import type { ChoiceState } from '../../../../asl/types.ts';
 import type { Json } from '../../../../blueprint/json.ts';
-import { evaluate, unexpectedType } from '../evaluate.ts';
+import { evaluate, unexpectedType, whileExecuting } from '../evaluate.ts';
 import type { Transition, Visit } from '../execution.ts';
 import { type ExitFields, leaveState } from '../exit.ts';
 import { STATES, StateError } from '../failure.ts';
@@ -16,9 +16,10 @@ export async function runChoice(visit: Visit<ChoiceState>): Promise<Transition> 
       return leaveState(visit, exitFields(rule, rule.Next), visit.input, undefined, `Choices[${index}]/`);
   }
   if (state.Default === undefined) {
+    // AWS names it States.Runtime, although the guide has States.NoChoiceMatched.
     throw new StateError(
-      STATES.NO_CHOICE,
-      `An error occurred while executing the state '${visit.name}' (entered at the event id #${visit.entered}). Failed to transition out of the state. The state does not point to a next state.`,
+      STATES.RUNTIME,
+      `${whileExecuting(visit)} Failed to transition out of the state. The state does not point to a next state.`,
     );
   }
   return leaveState(visit, exitFields(state, state.Default), visit.input);

@@ -1,14 +1,14 @@
 /**
  * A distributed Map: every item is an execution of its own under a Map Run, started through the host. Children see no
- * variable of the parent. Nothing of this is in the recordings that the project has, so it follows the documentation;
- * the order of events around the Map Run does, too.
+ * variable of the parent. The result has the outputs of the children that succeeded, in order. Nothing of this is in the
+ * recordings that the project has, so it follows the documentation and what others saw AWS do.
  * Source: developer guide, "Using Map state in Distributed mode", "Setting failure thresholds", "Redriving Map Runs".
  */
 import type { ItemProcessor, MapState, StateMachine } from '../../../../asl/types.ts';
 import type { Json } from '../../../../blueprint/json.ts';
 import type { ChildNode, MapRunNode } from '../checkpoint.ts';
 import { evaluate } from '../evaluate.ts';
-import { childController, type Execution, orInterrupted, record, type Visit } from '../execution.ts';
+import { childController, type Execution, record, type Visit } from '../execution.ts';
 import { resultTooLarge } from '../exit.ts';
 import { errorDetails, Interrupted, STATES, StateError } from '../failure.ts';
 import { uuid } from '../functions.ts';
@@ -31,23 +31,23 @@ export async function runDistributed(
 ): Promise<Json[]> {
   const { lane } = visit;
   const node = openMapRun(visit, items);
+  const started = lane.previous;
   try {
     await runChildren(visit, node, concurrency === 0 ? MAX_DISTRIBUTED_CONCURRENCY : concurrency, tolerance);
+    const results = node.children.flatMap((child) =>
+      child !== null && 'output' in child ? [child.output] : [],
+    );
+    if (exceedsPayload(results)) throw resultTooLarge(visit.name);
+    record(lane, 'MapRunSucceeded');
+    record(lane, 'MapStateSucceeded');
+    lane.previous = started;
+    return results;
   } catch (failure) {
     if (failure instanceof StateError && !failure.fatal) {
       record(lane, 'MapRunFailed', ['mapRunFailedEventDetails', errorDetails(failure)]);
     }
     throw failure;
   }
-  record(lane, 'MapRunSucceeded');
-  const results = node.children.flatMap((child) =>
-    child !== null && 'output' in child ? [child.output] : [],
-  );
-  if (exceedsPayload(results)) throw resultTooLarge(visit.name);
-  const { previous } = lane;
-  record(lane, 'MapStateSucceeded');
-  lane.previous = previous;
-  return results;
 }
 
 /** Starts the Map Run, or takes up the one that the checkpoint has. */
@@ -55,10 +55,14 @@ function openMapRun(visit: Visit<MapState>, items: Json[]): MapRunNode {
   const { lane, execution } = visit;
   let node = visit.resume?.kind === 'mapRun' ? visit.resume : undefined;
   if (node === undefined) {
-    record(lane, 'MapStateStarted', ['mapStateStartedEventDetails', { length: items.length }]);
+    const started = record(lane, 'MapStateStarted', [
+      'mapStateStartedEventDetails',
+      { length: items.length },
+    ]);
     const mapRunArn = mapRunArnOf(visit);
     node = {
       kind: 'mapRun',
+      started,
       mapRunArn,
       redriveCount: 0,
       items,
@@ -68,7 +72,7 @@ function openMapRun(visit: Visit<MapState>, items: Json[]): MapRunNode {
   } else {
     node.redriveCount += 1;
     const { mapRunArn, redriveCount } = node;
-    record(lane, 'MapRunRedriven', ['mapRunRedrivenEventDetails', { mapRunArn, redriveCount }]);
+    record(lane, 'MapRunRedriven', ['mapRunRedrivenEventDetails', { mapRunArn, redriveCount }], node.started);
   }
   lane.node.inner = node;
   execution.moved();
@@ -143,13 +147,15 @@ async function runChild(
     signal,
   };
   if (child.arn !== undefined) request.resumeArn = child.arn;
-  const { executionArn, outcome } = await orInterrupted(host.runMapChild(request), signal);
+  // Waited for even when it is cut off, which it then ends by at once: a redrive needs to know which execution it was.
+  const { executionArn, outcome } = await host.runMapChild(request);
   if (outcome.status === 'SUCCEEDED') {
     node.children[index] = { output: outcome.output };
     execution.moved();
     return true;
   }
   child.arn = executionArn;
+  if (signal.aborted) throw new Interrupted();
   return false;
 }
 

@@ -20,8 +20,11 @@ export async function runInline(visit: Visit<MapState>, items: Json[], concurren
   let node =
     visit.resume?.kind === 'group' && visit.resume.members.length === items.length ? visit.resume : undefined;
   if (node === undefined) {
-    node = { kind: 'group', members: items.map(() => null) } satisfies GroupNode;
-    record(lane, 'MapStateStarted', ['mapStateStartedEventDetails', { length: items.length }]);
+    const started = record(lane, 'MapStateStarted', [
+      'mapStateStartedEventDetails',
+      { length: items.length },
+    ]);
+    node = { kind: 'group', started, members: items.map(() => null) } satisfies GroupNode;
   }
   lane.node.inner = node;
   const results = await runGroup(visit, {

@@ -5,7 +5,7 @@ import { evaluate, evaluateNumber, evaluationFailed, unexpectedType } from '../e
 import type { Transition, Visit } from '../execution.ts';
 import { leaveState } from '../exit.ts';
 import { STATES, StateError } from '../failure.ts';
-import { recordStateFailed, withRetryAndCatch } from '../retry.ts';
+import { withRetryAndCatch } from '../retry.ts';
 import { runDistributed } from './map-distributed.ts';
 import { runInline } from './map-inline.ts';
 
@@ -16,9 +16,7 @@ export function runMap(visit: Visit<MapState>): Promise<Transition> {
   const { state } = visit;
   const distributed = state.ItemProcessor.ProcessorConfig?.Mode === 'DISTRIBUTED';
   return withRetryAndCatch(visit, state, async () => {
-    const results = await iterations(visit, distributed).catch((failure: unknown) =>
-      recordStateFailed(visit, failure),
-    );
+    const results = await iterations(visit, distributed);
     return leaveState(visit, state, results, { result: results });
   });
 }

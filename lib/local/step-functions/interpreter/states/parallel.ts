@@ -6,12 +6,12 @@ import { record, type Transition, type Visit } from '../execution.ts';
 import { leaveState, resultTooLarge } from '../exit.ts';
 import { runGroup } from '../group.ts';
 import { exceedsPayload } from '../json-text.ts';
-import { recordStateFailed, withRetryAndCatch } from '../retry.ts';
+import { withRetryAndCatch } from '../retry.ts';
 import { walk } from '../walk.ts';
 
 export function runParallel(visit: Visit<ParallelState>): Promise<Transition> {
   return withRetryAndCatch(visit, visit.state, async () => {
-    const results = await branches(visit).catch((failure: unknown) => recordStateFailed(visit, failure));
+    const results = await branches(visit);
     return leaveState(visit, visit.state, results, { result: results });
   });
 }
@@ -22,8 +22,8 @@ async function branches(visit: Visit<ParallelState>) {
     state.Arguments === undefined ? visit.input : await evaluate(visit, state.Arguments, 'Arguments');
   let node = visit.resume?.kind === 'group' ? visit.resume : undefined;
   if (node === undefined) {
-    node = { kind: 'group', members: state.Branches.map(() => null) } satisfies GroupNode;
-    record(lane, 'ParallelStateStarted');
+    const started = record(lane, 'ParallelStateStarted');
+    node = { kind: 'group', started, members: state.Branches.map(() => null) } satisfies GroupNode;
   }
   lane.node.inner = node;
   const results = await runGroup(visit, {

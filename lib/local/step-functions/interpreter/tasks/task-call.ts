@@ -111,29 +111,30 @@ export async function recordEnd(
 }
 
 export function isTimeout(failure: StateError): boolean {
-  return failure.error === STATES.TIMEOUT || failure.error === STATES.HEARTBEAT_TIMEOUT;
+  return failure.error === STATES.TIMEOUT;
 }
 
 /**
  * Gives the work a signal that is aborted when the lane is cut off or a time limit is over. None of the resources sends
- * heartbeats, so HeartbeatSeconds is over as soon as it has passed.
+ * heartbeats, so HeartbeatSeconds is over as soon as it has passed. Both limits end in States.Timeout (as recorded); a
+ * missed heartbeat may be caught as States.HeartbeatTimeout, too.
  */
 export async function withinTime<T>(call: TaskCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { visit, timeoutSeconds, heartbeatSeconds } = call;
   const { controller, release } = childController(visit.lane.signal);
   const timers = new AbortController();
   let late: StateError | undefined;
-  const limit = (seconds: number | undefined, error: string) => {
+  const limit = (seconds: number | undefined, alias?: string) => {
     if (seconds === undefined) return;
     visit.execution.host.clock.sleep(seconds * 1000, timers.signal).then(
       () => {
-        late ??= new StateError(error, undefined);
+        late ??= new StateError(STATES.TIMEOUT, undefined, alias);
         controller.abort(late);
       },
       () => undefined,
     );
   };
-  limit(timeoutSeconds, STATES.TIMEOUT);
+  limit(timeoutSeconds);
   limit(heartbeatSeconds, STATES.HEARTBEAT_TIMEOUT);
   try {
     return await orInterrupted(work(controller.signal), controller.signal);
