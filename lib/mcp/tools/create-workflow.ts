@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { saveBlueprint } from '../../engine/save.ts';
 import { defineTool } from '../tool.ts';
-import { diagnostics } from './schemas.ts';
+import { diagnostics, jsonObject } from './schemas.ts';
 
 export const createWorkflow = defineTool({
   name: 'create_workflow',
   description: 'Save a blueprint as the next revision of its id. All errors are reported at once.',
   scope: 'workflows:write',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: z.object({ blueprint: z.record(z.string(), z.json()).describe('see prompt design_workflow') }),
-  output: z.looseObject({ id: z.string(), revision: z.int(), hash: z.string(), warnings: diagnostics }),
+  input: z.object({ blueprint: jsonObject.describe('see prompt design_workflow') }),
+  output: z.looseObject({ id: z.string(), revision: z.number(), hash: z.string(), warnings: diagnostics }),
   run: ({ blueprint }, { env, principal }) => saveBlueprint(env, principal, blueprint),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { getWorkflow as get } from '../../engine/workflows.ts';
 import { defineTool } from '../tool.ts';
-import { workflowId } from './schemas.ts';
+import { revision, workflowId } from './schemas.ts';
 
 export const getWorkflow = defineTool({
   name: 'get_workflow',
@@ -10,9 +10,9 @@ export const getWorkflow = defineTool({
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.object({
     id: workflowId,
-    revision: z.int().min(1).optional(),
+    revision: revision.optional(),
     machine: z.boolean().optional().describe('also the compiled state machine'),
   }),
-  output: z.looseObject({ id: z.string(), revision: z.int(), blueprint: z.looseObject({}) }),
+  output: z.looseObject({ id: z.string(), revision: z.number(), blueprint: z.looseObject({}) }),
   run: (args, { env, principal }) => get(env, principal, args),
 });

@@ -10,7 +10,7 @@ export const listWorkflows = defineTool({
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.object({ cursor }),
   output: z.looseObject({
-    workflows: z.array(z.looseObject({ id: z.string(), revision: z.int() })),
+    workflows: z.array(z.looseObject({ id: z.string(), revision: z.number() })),
     nextCursor,
   }),
   run: (args, { env, principal }) => list(env, principal, args.cursor),

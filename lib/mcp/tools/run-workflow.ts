@@ -3,7 +3,7 @@ import { dryRunWorkflow } from '../../engine/dry-run.ts';
 import { startRun } from '../../engine/start.ts';
 import { summarizeRun, waitForRun } from '../../engine/wait.ts';
 import { defineTool } from '../tool.ts';
-import { params, runStatus, stepErrors, workflowId } from './schemas.ts';
+import { json, params, revision, runStatus, stepErrors, workflowId } from './schemas.ts';
 
 const DEFAULT_WAIT_SECONDS = 25;
 const MAX_WAIT_SECONDS = 50;
@@ -19,13 +19,13 @@ export const runWorkflow = defineTool({
     params,
     wait: z.number().min(0).max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS),
     idempotencyKey: z.string().min(1).max(256).optional().describe('same key, same run'),
-    revision: z.int().min(1).optional(),
+    revision: revision.optional(),
     dryRun: z.boolean().optional().describe('resolve templates, call only read-only tools'),
   }),
   output: z.looseObject({
     runId: z.string().optional(),
     status: runStatus.optional(),
-    output: z.json().optional(),
+    output: json.optional(),
     errors: stepErrors.optional(),
   }),
   link: (answer) =>

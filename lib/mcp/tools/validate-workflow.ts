@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { validateWorkflow as validate } from '../../engine/validate.ts';
 import { defineTool } from '../tool.ts';
-import { diagnostics } from './schemas.ts';
+import { diagnostics, jsonObject } from './schemas.ts';
 
 export const validateWorkflow = defineTool({
   name: 'validate_workflow',
@@ -10,7 +10,7 @@ export const validateWorkflow = defineTool({
   scope: 'workflows:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.object({
-    blueprint: z.record(z.string(), z.json()).optional(),
+    blueprint: jsonObject.optional(),
     id: z.string().optional(),
   }),
   output: z.looseObject({
