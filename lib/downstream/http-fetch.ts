@@ -4,7 +4,7 @@
  * It stands in for the built-in one because that one cannot say whether a request was sent at all, cannot drop sockets
  * that went idle (a thawed function's are dead, and a server closes its own after a few seconds), and has no bound on what
  * it reads. What always holds: a request that fails before it had a connection fails with NotSentError; a socket idle for
- * over IDLE_MS is never used again; a body longer than `maxBytes` fails with BodyTooLongError.
+ * over IDLE_MS is never used again; a body, or one event of a stream, longer than `maxBytes` fails with BodyTooLongError.
  * Redirects are handed back as they came: the SDK follows those within the origin and no other.
  */
 import http from 'node:http';
@@ -135,13 +135,16 @@ function toResponse(incoming: http.IncomingMessage, maxBytes: number): Response 
     incoming.resume();
     return new Response(null, init);
   }
-  // A stream of events goes on for as long as its server likes; its single messages are bounded by the reader.
-  const bounded = !(headers.get('content-type') ?? '').startsWith('text/event-stream');
-  return new Response(webStream(incoming, bounded ? maxBytes : Number.POSITIVE_INFINITY), init);
+  const events = (headers.get('content-type') ?? '').startsWith('text/event-stream');
+  return new Response(webStream(incoming, maxBytes, events), init);
 }
 
 /** A web stream over the incoming message. Leaner than Readable.toWeb, and counts what goes through. */
-function webStream(incoming: http.IncomingMessage, maxBytes: number): ReadableStream<Uint8Array> {
+function webStream(
+  incoming: http.IncomingMessage,
+  maxBytes: number,
+  events: boolean,
+): ReadableStream<Uint8Array> {
   let bytes = 0;
   let open = true;
   return new ReadableStream<Uint8Array>({
@@ -152,7 +155,9 @@ function webStream(incoming: http.IncomingMessage, maxBytes: number): ReadableSt
         controller.error(error);
       };
       incoming.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
+        // A stream of events goes on for as long as its server likes: an empty line begins to count anew.
+        const eventEnd = events ? Math.max(chunk.lastIndexOf('\n\n'), chunk.lastIndexOf('\r\n\r\n')) : -1;
+        bytes = eventEnd === -1 ? bytes + chunk.length : chunk.length - eventEnd;
         if (bytes > maxBytes) {
           fail(new BodyTooLongError(maxBytes));
           incoming.destroy();

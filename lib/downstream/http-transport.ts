@@ -38,6 +38,14 @@ export function createHttpTransport(config: HttpServerConfig, maxMessageBytes: n
     if (waiting.delete(id)) outer.onmessage?.({ jsonrpc: '2.0', id, error: { code, message } });
   };
 
+  // What broke a stream is told to `onerror` only, just before its end is told.
+  let tooLong = false;
+  const answerEnded = (id: RequestId) => {
+    if (tooLong) answerFor(id, TOO_LONG_CODE, `the answer is longer than ${maxMessageBytes} bytes`);
+    else answerFor(id, LOST_CODE, 'the stream of the answer ended without one');
+    tooLong = false;
+  };
+
   const outer: HttpTransport = {
     http,
     hasPerRequestStream: inner instanceof StreamableHTTPClientTransport,
@@ -54,7 +62,7 @@ export function createHttpTransport(config: HttpServerConfig, maxMessageBytes: n
         if (inner instanceof StreamableHTTPClientTransport) {
           await inner.send(message, {
             ...sendOptions,
-            onRequestStreamEnd: () => answerFor(id, LOST_CODE, 'the stream of the answer ended without one'),
+            onRequestStreamEnd: () => answerEnded(id),
           });
         } else {
           await inner.send(message);
@@ -82,7 +90,10 @@ export function createHttpTransport(config: HttpServerConfig, maxMessageBytes: n
     outer.onmessage?.(message);
   };
   inner.onclose = () => outer.onclose?.();
-  inner.onerror = (error: Error) => outer.onerror?.(error);
+  inner.onerror = (error: Error) => {
+    if (error.message.includes(BodyTooLongError.name)) tooLong = true;
+    outer.onerror?.(error);
+  };
   return outer;
 }
 
