@@ -1,0 +1,106 @@
+/** Saving, listing, reading and deleting workflows, as an agent does it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PUBLISHED, type RunningEngine, startRunningEngine } from '../running-engine.ts';
+
+let engine: RunningEngine;
+
+beforeAll(async () => {
+  engine = await startRunningEngine({ everything: PUBLISHED.everything });
+});
+afterAll(() => engine.end());
+
+const blueprint = (id: string, message = 'hi') => ({
+  id,
+  steps: [{ id: 'say', type: 'call', tool: 'echo', params: { message }, parse: 'text' }],
+});
+const save = (value: ReturnType<typeof blueprint> | Record<string, never>) =>
+  engine.agent.call('create_workflow', { blueprint: value });
+
+describe('saving', () => {
+  it('answers HEAD for the same content and counts revisions for other content', async () => {
+    const first = await save(blueprint('counted'));
+    expect(first.answer).toMatchObject({ id: 'counted', revision: 1 });
+    expect((await save(blueprint('counted'))).answer).toMatchObject({ revision: 1, unchanged: true });
+    expect((await save(blueprint('counted', 'again'))).answer).toMatchObject({ revision: 2 });
+    // Back to the first content: a revision of its own, for history goes forward only.
+    expect((await save(blueprint('counted'))).answer).toMatchObject({ revision: 3, hash: first.answer.hash });
+  });
+
+  it('binds a tool to the server that offers it', async () => {
+    await save(blueprint('bound'));
+    const { answer } = await engine.agent.call('get_workflow', { id: 'bound', machine: true });
+    expect(answer.tools).toEqual({ say: { server: 'everything', tool: 'echo' } });
+    expect(answer.machine).toMatchObject({ QueryLanguage: 'JSONata', StartAt: ' begin' });
+  });
+
+  it('refuses with every error at once and saves nothing', async () => {
+    const { isError, answer } = await engine.agent.call('create_workflow', {
+      blueprint: {
+        id: 'broken',
+        steps: [
+          { id: 'a', type: 'call', tool: 'echo', params: { message: '{{ steps.nope }}' } },
+          { id: 'a', type: 'call', tool: 'echo', params: { message: '{{ length( }}' } },
+        ],
+      },
+    });
+    expect(isError).toBe(true);
+    expect(answer).toMatchObject({ code: 'Invalid' });
+    expect((answer.errors as unknown[]).length).toBeGreaterThanOrEqual(3);
+    expect((await engine.agent.call('get_workflow', { id: 'broken' })).answer).toMatchObject({
+      code: 'NotFound',
+    });
+  });
+
+  it('saves one of two that are sent at once, or both in order, and loses none', async () => {
+    const answers = await Promise.all([save(blueprint('raced', 'a')), save(blueprint('raced', 'b'))]);
+    const saved = answers.filter((one) => !one.isError);
+    expect(saved.length).toBeGreaterThanOrEqual(1);
+    for (const one of answers.filter((a) => a.isError))
+      expect(one.answer).toMatchObject({ code: 'Conflict' });
+    const { answer } = await engine.agent.call('get_workflow', { id: 'raced' });
+    expect(answer.revision).toBe(saved.length);
+  });
+});
+
+describe('deleting', () => {
+  it('leaves a tombstone; the id can be saved again and the numbering goes on', async () => {
+    await save(blueprint('gone'));
+    expect((await engine.agent.call('delete_workflow', { id: 'gone' })).answer).toEqual({
+      id: 'gone',
+      deleted: true,
+    });
+    expect((await engine.agent.call('run_workflow', { id: 'gone' })).answer).toMatchObject({
+      code: 'NotFound',
+    });
+    expect((await engine.agent.call('delete_workflow', { id: 'gone' })).answer).toMatchObject({
+      code: 'NotFound',
+    });
+    expect((await save(blueprint('gone'))).answer).toMatchObject({ revision: 2 });
+    expect((await engine.agent.call('run_workflow', { id: 'gone' })).answer).toMatchObject({
+      status: 'SUCCEEDED',
+    });
+  });
+});
+
+describe('listing', () => {
+  it('pages with authenticated cursors', async () => {
+    await Promise.all(Array.from({ length: 55 }, (_, n) => save(blueprint(`many-${n}`))));
+    const first = await engine.agent.call('list_workflows', {});
+    const cursor = String(first.answer.nextCursor);
+    const second = await engine.agent.call('list_workflows', { cursor });
+    const ids = [first, second].flatMap((page) =>
+      (page.answer.workflows as { id: string }[]).map(({ id }) => id),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => id.startsWith('many-'))).toHaveLength(55);
+
+    const forged = `${Buffer.from('{"pk":"x"}').toString('base64url')}.${cursor.split('.')[1]}`;
+    for (const bad of [forged, 'x', '', cursor.slice(0, -2)]) {
+      expect((await engine.agent.call('list_workflows', { cursor: bad })).answer).toMatchObject({
+        code: 'Invalid',
+      });
+    }
+    // A cursor belongs to its query.
+    expect((await engine.agent.call('list_runs', { cursor })).answer).toMatchObject({ code: 'Invalid' });
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * A whole engine for a test: embedded AWS on free ports, data in a fresh folder, the downstream servers that the test
+ * names. Nothing is mocked; agents connect over HTTP.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../lib/blueprint/json.ts';
+import { type Agent, connectAgent } from '../lib/cli/agent.ts';
+import { type Engine, startEngine } from '../lib/cli/engine.ts';
+import { projectRoot } from '../lib/cli/project.ts';
+
+export interface RunningEngine extends Engine {
+  agent: Agent;
+  dataDir: string;
+  /** Stops the engine and drops its data. */
+  end(): Promise<void>;
+}
+
+const modules = join(projectRoot(), 'node_modules', '@modelcontextprotocol');
+
+/** Entries of mcp.json for the published servers, by name. */
+export const PUBLISHED = {
+  everything: { command: 'node', args: [join(modules, 'server-everything', 'dist', 'index.js')] },
+  filesystem: {
+    command: 'node',
+    args: [join(modules, 'server-filesystem', 'dist', 'index.js'), projectRoot()],
+    trustAnnotations: true,
+  },
+  memory: {
+    command: 'node',
+    args: [join(modules, 'server-memory', 'dist', 'index.js')],
+    env: { MEMORY_FILE_PATH: '$' + '{dataFolder}/memory.jsonl' },
+    trustAnnotations: true,
+  },
+} as const;
+
+/** Starts an engine with these downstream servers. `dataDir`: one that exists, to start on an earlier engine's data. */
+export async function startRunningEngine(
+  servers: Readonly<Record<string, JsonObject | (typeof PUBLISHED)[keyof typeof PUBLISHED]>>,
+  options: { dataDir?: string; blueprints?: string } = {},
+): Promise<RunningEngine> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mwe-test-')));
+  const config = join(dataDir, 'mcp.json');
+  await writeFile(config, JSON.stringify({ mcpServers: servers }));
+  const engine = await startEngine({
+    port: 0,
+    config,
+    dataDir,
+    ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),
+  });
+  const agent = await connectAgent(engine.mcp);
+  return {
+    ...engine,
+    agent,
+    dataDir,
+    async end() {
+      await agent.close();
+      await engine.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
