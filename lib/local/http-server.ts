@@ -68,10 +68,6 @@ export async function startServer(handler: Handler, options: ServerOptions = {})
   };
   server.on('request', (request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
-    else socket.destroy();
-  });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -21,6 +21,8 @@ export async function putObject(
           Bucket: store.bucket.name,
           Key: key,
           Body: body,
+          // Without it the SDK takes an empty body for a stream of unknown length, and prints so.
+          ContentLength: Buffer.byteLength(body),
           ContentType: contentType,
           ...(once ? { IfNoneMatch: '*' } : {}),
         }),

@@ -12,6 +12,8 @@ import { createTableInput } from '../../lib/store/table.ts';
 export interface StandIns {
   store: Store;
   endpoints: { dynamodb: string; s3: string };
+  /** Where S3's objects are kept. */
+  folder: string;
   stop(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function startStandIns(): Promise<StandIns> {
   return {
     store,
     endpoints,
+    folder,
     stop: async () => {
       closeStore(store);
       await Promise.all([dynamodb.close(), s3.close()]);
