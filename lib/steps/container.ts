@@ -9,11 +9,12 @@
  * A list whose last step was skipped because another step failed counts as skipped for that reason, so that what reads the
  * container is skipped too.
  */
-import type { StepError } from '../blueprint/errors.ts';
+import { type StepError, StepFailure } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { CollectNode, ParallelNode, PipeNode, StepNode } from '../compile/program.ts';
-import { type Frame, isFailureSkip, type Outcome, outcomeOf } from './frame.ts';
+import { type Frame, isFailureSkip, type Outcome, outcomeOf, scopeFor } from './frame.ts';
 import { endsItsList, lastOf } from './program-index.ts';
+import { evaluate, holds } from './templates.ts';
 
 /** How a list ended: the error that ended it, or its last step's outcome. */
 export type ListOutcome = { error: StepError } | { last: Outcome };
@@ -53,6 +54,25 @@ export function containerOutcome(frame: Frame, node: ParallelNode | PipeNode | C
       return succeeded(ends.map((end) => ('error' in end ? null : end.last.value)));
     }
   }
+}
+
+/**
+ * `select` of a collect, then `failWhen`, over what a container came to. Throws the failures of the templates themselves, and
+ * FailedCondition.
+ */
+export function shaped(frame: Frame, node: Exclude<StepNode, { type: 'call' }>, outcome: Outcome): Outcome {
+  if (outcome.status !== 'succeeded') return outcome;
+  let { value } = outcome;
+  if (node.type === 'collect' && node.select !== undefined) {
+    value = evaluate(node.select, scopeFor(frame, node.uses, { output: value }), node.id, 'select');
+  }
+  if (
+    node.failWhen !== undefined &&
+    holds(node.failWhen, scopeFor(frame, node.uses, { output: value }), node.id, 'failWhen')
+  ) {
+    throw new StepFailure('FailedCondition', `step "${node.id}": failWhen became true`);
+  }
+  return { ...outcome, value };
 }
 
 function succeeded(value: Json): Outcome {

@@ -87,10 +87,12 @@ export function resultOf(outcome: Outcome): JsonObject {
 
 /**
  * Why a step is skipped before it is even looked at: a step that it reads failed, or was skipped for such a reason. The
- * reason names the step that failed first.
+ * reason names the step that failed first. What is behind a skipped step in a pipe has no input, and is skipped with it.
  */
 export function skippedBy(frame: Frame, node: StepNode): string | undefined {
-  for (const id of node.reads) {
+  const input = frame.index.inputs.get(node.id);
+  const reads = input?.kind === 'step' ? [input.id, ...node.reads] : node.reads;
+  for (const id of reads) {
     const outcome = outcomeOf(frame, id);
     if (outcome.status === 'failed') return `failed:${id}`;
     if (isFailureSkip(outcome)) return outcome.reason;

@@ -16,6 +16,7 @@ import { namedError } from './failure.ts';
 import { begin } from './ops/begin.ts';
 import { call } from './ops/call.ts';
 import { finish } from './ops/finish.ts';
+import { loop } from './ops/loop.ts';
 import { ABI, type Task, type TaskAnswer } from './protocol.ts';
 
 /** Runs a task. */
@@ -27,6 +28,8 @@ export async function runTask(task: Task, env: StepsEnvironment): Promise<TaskAn
       return begin(task, env);
     case 'call':
       return call(task, env);
+    case 'loop':
+      return loop(task, env);
     case 'finish':
       return finish(task, env);
     default:

@@ -78,6 +78,7 @@ export async function runCall(
       step: node.id,
       path: frame.at + node.id,
       attempts: progress.attempts,
+      ...(typeof frame.base.index === 'number' ? { index: frame.base.index } : {}),
       ...(tool === undefined ? {} : { server: tool.server, tool: tool.tool }),
     });
     return {

@@ -1,0 +1,174 @@
+/**
+ * Walks the items of a batch loop, or a lane's part of them, `concurrency` at a time, in windows of the journal.
+ *
+ * It ends in one of three ways: every item has ended; the loop was halted (a failure under `abort`, the run stopped, a limit
+ * reached), then those in flight have ended and the rest was never sent; or it is suspended, and what it leaves is written so
+ * that another task goes on.
+ */
+import { StepFailure } from '../../blueprint/errors.ts';
+import type { Json } from '../../blueprint/json.ts';
+import type { LoopNode } from '../../compile/program.ts';
+import type { ItemResult } from '../../store/records.ts';
+import type { Frame } from '../frame.ts';
+import { itemFrame, newProgress, type Progress } from '../walk/progress.ts';
+import { walkItem } from '../walk/walk.ts';
+import { Suspended, throwIfStopped, type Work } from '../work.ts';
+import { callsPerIteration, toolCallsIn } from './calls.ts';
+import { createFeed, type FedItem } from './feed.ts';
+import { countItem, type LoopCounts, newCounts } from './outcome.ts';
+import { type PartialWindow, partialItem, writePartial } from './partial.ts';
+import { recover } from './recover.ts';
+import { createWindowSizer } from './window-size.ts';
+
+export interface ItemsRequest {
+  /** Path of the loop. */
+  at: string;
+  items: readonly Json[];
+  from: number;
+  to: number;
+  firstWindow: number;
+  endWindow: number;
+  concurrency: number;
+  fence: number;
+  /** The step's record was there before: the journal may have something. */
+  entered: boolean;
+  /** True once no new item may start. */
+  halted(): boolean;
+  /** A failed item under `abort`. */
+  onHalt(): void;
+  look(): Promise<void>;
+}
+
+export type ItemsEnd =
+  | { kind: 'ended'; counts: LoopCounts; failure?: StepFailure }
+  | { kind: 'suspended'; notBefore?: number; waiting: boolean };
+
+/** Throws LeaseLost, and faults of ours. */
+export async function runItems(
+  work: Work,
+  node: LoopNode,
+  frame: Frame,
+  request: ItemsRequest,
+): Promise<ItemsEnd> {
+  const { clock, limits } = work.env;
+  const recovered = request.entered
+    ? await recover(work, node, frame, request)
+    : { windows: [], kept: [], next: request.from, nextWindow: request.firstWindow };
+  const counts = newCounts();
+  for (const result of recovered.kept) countItem(counts, result);
+  for (const window of recovered.windows) for (const result of window.results) countItem(counts, result);
+  const callsOften = toolCallsIn(node).length > 1;
+  const abort = node.strategy.onStepFailure === 'abort';
+  const sizer = createWindowSizer(limits.windowMs, request.concurrency);
+  const feed = createFeed(work, { ...request, attemptsEach: callsPerIteration(node), sizer }, recovered);
+  const suspended = new Map<number, { progress: Progress; fed: FedItem }>();
+  const state: { failure?: StepFailure; halted: boolean; notBefore?: number; short: boolean; open: number } =
+    {
+      halted: false,
+      short: false,
+      open: 0,
+    };
+  // What an earlier delivery saw fail stands.
+  if (abort && counts.failed > 0) halt();
+
+  function halt(): void {
+    if (!state.halted) request.onHalt();
+    state.halted = true;
+    feed.stop();
+  }
+
+  async function runOne(fed: FedItem): Promise<void> {
+    const { window, index, item } = fed;
+    const progress = fed.resume ?? newProgress();
+    const began = clock.now();
+    let result: ItemResult;
+    try {
+      result = await walkItem(work, node, itemFrame(frame, node, index, { [node.as]: item }), item, progress);
+    } catch (error) {
+      if (!(error instanceof Suspended)) throw error;
+      suspended.set(index, { progress, fed });
+      state.open += 1;
+      if (error.notBefore === undefined) state.short = true;
+      else state.notBefore = Math.min(state.notBefore ?? error.notBefore, error.notBefore);
+      if (state.short) feed.stop();
+      return;
+    }
+    sizer.ended(clock.now() - began);
+    countItem(counts, result);
+    feed.ended(window, result);
+    if (result.status !== 'failed') return;
+    // What such an item has done is not done again where a redrive runs it anew.
+    if (callsOften) suspended.set(index, { progress: withoutFailures(progress), fed });
+    if (abort) halt();
+  }
+
+  async function worker(): Promise<void> {
+    for (;;) {
+      if (request.halted()) halt();
+      if (work.signal.aborted) throwIfStopped(work);
+      const taken = feed.take();
+      const fed = taken instanceof Promise ? await taken : taken;
+      if (fed === undefined) return;
+      await runOne(fed);
+    }
+  }
+
+  /** A failure here is the loop's own: the run stopped, or a limit was reached. No worker starts another item after it. */
+  async function guarded(): Promise<void> {
+    try {
+      await worker();
+    } catch (error) {
+      feed.stop();
+      if (!(error instanceof StepFailure)) throw error;
+      state.failure ??= error;
+    }
+  }
+
+  const workers = Array.from({ length: Math.min(request.concurrency, request.to - request.from) }, guarded);
+  const ends = await Promise.allSettled(workers);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  try {
+    await feed.settled();
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error;
+    state.failure ??= error;
+  }
+
+  const early = state.failure !== undefined || state.halted;
+  if (!early && state.open === 0 && feed.exhausted()) return { kind: 'ended', counts };
+  if (early) {
+    // An item between two attempts is not gone on with: it has no result, and a redrive runs it.
+    if (suspended.size > 0) await leave();
+    await feed.closeUnfinished();
+    return { kind: 'ended', counts, ...(state.failure === undefined ? {} : { failure: state.failure }) };
+  }
+  await leave();
+  const waiting = !state.short && feed.exhausted();
+  return {
+    kind: 'suspended',
+    waiting,
+    ...(state.notBefore === undefined ? {} : { notBefore: state.notBefore }),
+  };
+
+  async function leave(): Promise<void> {
+    const windows = new Map<number, PartialWindow>();
+    for (const { record, results } of feed.unfinished()) {
+      windows.set(record.window, { window: record.window, done: results, suspended: [] });
+    }
+    for (const [index, { progress, fed }] of suspended) {
+      const { window } = fed.window.record;
+      const known = windows.get(window) ?? { window, done: [], suspended: [] };
+      known.suspended.push(partialItem(index, progress));
+      windows.set(window, known);
+    }
+    const place = request.firstWindow === 0 ? request.at : `${request.at}#${request.firstWindow}`;
+    const partial = { owner: work.owner, windows: [...windows.values()] };
+    await writePartial(work.env.store, work.run.run, place, partial, request.fence);
+  }
+}
+
+/** A failed item's progress, so that what failed in it runs anew. */
+function withoutFailures(progress: Progress): Progress {
+  const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
+  return { ended: new Map(ended), pending: new Map(), attempts: 0 };
+}

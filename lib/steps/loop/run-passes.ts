@@ -1,0 +1,154 @@
+/**
+ * Walks a `while` loop inside a task: pass after pass, each a window of the journal with one item. Whether another pass
+ * follows is known only when one has ended, so nothing is claimed ahead.
+ */
+import { StepFailure } from '../../blueprint/errors.ts';
+import type { Json } from '../../blueprint/json.ts';
+import type { LoopNode } from '../../compile/program.ts';
+import {
+  claimWindow,
+  finishWindow,
+  listWindows,
+  readResults,
+  reopenWindow,
+  takeOverWindow,
+} from '../../store/journal.ts';
+import type { ItemResult, WindowRecord } from '../../store/records.ts';
+import { LeaseLost } from '../../store/steps.ts';
+import type { Frame } from '../frame.ts';
+import { itemFrame, newProgress, type Progress } from '../walk/progress.ts';
+import { walkItem } from '../walk/walk.ts';
+import { Suspended, throwIfStopped, type Work } from '../work.ts';
+import { callsPerIteration } from './calls.ts';
+import { countItem, newCounts } from './outcome.ts';
+import { partialItem, progressOf, readPartial, writePartial } from './partial.ts';
+import { goesOn } from './passes.ts';
+import { unknownItem } from './recover.ts';
+import { bodyMayRepeat, mayRunAnew } from './repeat.ts';
+import type { ItemsEnd } from './run-items.ts';
+
+export interface PassesRequest {
+  at: string;
+  fence: number;
+  entered: boolean;
+  look(): Promise<void>;
+}
+
+/** Throws LeaseLost, and faults of ours. */
+export async function runPasses(
+  work: Work,
+  node: LoopNode,
+  frame: Frame,
+  request: PassesRequest,
+): Promise<ItemsEnd> {
+  const { store } = work.env;
+  const counts = newCounts();
+  const journal = request.entered ? await readJournal(work, request.at) : { windows: [], results: [] };
+  const partial = request.entered ? await readPartial(store, work.run.run, request.at) : undefined;
+  let input: Json = null;
+  try {
+    for (let pass = 0; ; pass += 1) {
+      const window = journal.windows.find((each) => each.window === pass);
+      const recorded = journal.results.find((each) => each.index === pass);
+      let result: ItemResult;
+      if (window?.state === 'done' && recorded !== undefined && !runsAnew(work, node, window, recorded)) {
+        result = recorded;
+      } else {
+        await request.look();
+        throwIfStopped(work);
+        await work.budget.reserve(callsPerIteration(node));
+        const claimed = await own(work, request.at, pass, window);
+        const left =
+          partial !== undefined && partial.owner === window?.owner
+            ? partial.windows.find((each) => each.window === pass)
+            : undefined;
+        const broken = window?.state === 'claimed' && left === undefined;
+        if (broken && !(await bodyMayRepeat(work, node))) {
+          result = unknownItem(node, frame, pass, null);
+        } else {
+          const halfway = left?.suspended.find((item) => item.index === pass);
+          const progress = halfway === undefined ? newProgress() : progressOf(halfway);
+          result = await runPass(work, node, frame, request, claimed, input, progress);
+        }
+        if (!(await finishWindow(store, claimed, [result]))) throw new LeaseLost(work.run.run, request.at);
+      }
+      countItem(counts, result);
+      if (!goesOn(node, frame, result)) return { kind: 'ended', counts };
+      input = result.value;
+    }
+  } catch (error) {
+    if (error instanceof Suspended) {
+      const { notBefore } = error;
+      return {
+        kind: 'suspended',
+        waiting: notBefore !== undefined,
+        ...(notBefore === undefined ? {} : { notBefore }),
+      };
+    }
+    if (error instanceof StepFailure) return { kind: 'ended', counts, failure: error };
+    throw error;
+  }
+}
+
+async function runPass(
+  work: Work,
+  node: LoopNode,
+  frame: Frame,
+  request: PassesRequest,
+  window: WindowRecord,
+  input: Json,
+  progress: Progress,
+): Promise<ItemResult> {
+  const pass = window.from;
+  try {
+    return await walkItem(work, node, itemFrame(frame, node, pass, { input }), null, progress);
+  } catch (error) {
+    if (error instanceof Suspended) {
+      const windows = [{ window: pass, done: [], suspended: [partialItem(pass, progress)] }];
+      await writePartial(
+        work.env.store,
+        work.run.run,
+        request.at,
+        { owner: work.owner, windows },
+        request.fence,
+      );
+    }
+    throw error;
+  }
+}
+
+/** Claims the pass, or takes it over. */
+async function own(
+  work: Work,
+  at: string,
+  pass: number,
+  window: WindowRecord | undefined,
+): Promise<WindowRecord> {
+  const { env, run, owner, epoch } = work;
+  if (window === undefined) {
+    const claim = { run: run.run, at, window: pass, from: pass, to: pass + 1, owner, epoch };
+    if (!(await claimWindow(env.store, claim))) throw new LeaseLost(run.run, at);
+    return { ...claim, state: 'claimed' };
+  }
+  const taken =
+    window.state === 'done'
+      ? await reopenWindow(env.store, window, owner, epoch)
+      : await takeOverWindow(env.store, window, owner, epoch);
+  if (taken === undefined) throw new LeaseLost(run.run, at);
+  return taken;
+}
+
+function runsAnew(work: Work, node: LoopNode, window: WindowRecord, result: ItemResult): boolean {
+  return result.status === 'failed' && window.epoch < work.epoch && mayRunAnew(node, work, result);
+}
+
+async function readJournal(
+  work: Work,
+  at: string,
+): Promise<{ windows: WindowRecord[]; results: ItemResult[] }> {
+  const [windows, results] = await Promise.all([
+    listWindows(work.env.store, work.run.run, at),
+    readResults(work.env.store, work.run.run, at),
+  ]);
+  return { windows, results };
+}

@@ -1,0 +1,46 @@
+/** What an item of a loop has done so far, kept where the function's time runs out before it has ended; and its frame. */
+import type { StepError } from '../../blueprint/errors.ts';
+import type { Json, JsonObject } from '../../blueprint/json.ts';
+import type { LoopNode } from '../../compile/program.ts';
+import type { ItemResult } from '../../store/records.ts';
+import type { Frame, Outcome } from '../frame.ts';
+import { iterationOf } from '../occurrence.ts';
+
+/** A call that was suspended between two attempts. */
+export interface PendingCall {
+  attempts: number;
+  /** Epoch ms before which the next one is not made. */
+  notBefore?: number;
+}
+
+/** Calls by occurrence path. Containers are walked again when an item goes on: their calls replay. */
+export interface Progress {
+  ended: Map<string, Outcome>;
+  pending: Map<string, PendingCall>;
+  /** Attempts made, those that replay included. */
+  attempts: number;
+}
+
+export function newProgress(): Progress {
+  return { ended: new Map(), pending: new Map(), attempts: 0 };
+}
+
+/** The same progress with a count of its own, for a container. */
+export function innerProgress(progress: Progress): Progress {
+  return { ...progress, attempts: 0 };
+}
+
+/** The frame of iteration `index`, inside the frame that the loop stands in. */
+export function itemFrame(outer: Frame, loop: LoopNode, index: number, names: JsonObject): Frame {
+  return {
+    index: outer.index,
+    at: outer.at + iterationOf(loop.id, index),
+    base: { ...outer.base, ...names, index },
+    outcomes: new Map(),
+    outer,
+  };
+}
+
+export function failedItem(index: number, item: Json, error: StepError, attempts: number): ItemResult {
+  return { index, item, status: 'failed', value: null, error, attempts };
+}
