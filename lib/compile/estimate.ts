@@ -204,8 +204,15 @@ function estimateText(estimate: Omit<Estimate, 'text'>): string {
   }
   if (again.tasks.length > 0) {
     lines.push(
-      `each time that one of ${again.tasks.join(', ')} is sent again (its function's time is over, or a retry has to wait) adds up to ${again.transitions} transitions, ${again.events} events, ${again.invocations} invocation`,
+      `each time that one of ${listed(again.tasks)} is sent again (its function's time is over, or a retry has to wait) adds up to ${again.transitions} transitions, ${again.events} events, ${again.invocations} invocation`,
     );
   }
   return lines.join('\n');
+}
+
+const MAX_LISTED = 6;
+
+function listed(ids: readonly string[]): string {
+  const more = ids.length - MAX_LISTED;
+  return ids.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more steps` : '');
 }

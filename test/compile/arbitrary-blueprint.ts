@@ -67,7 +67,7 @@ const strategy: fc.Arbitrary<ErrorStrategy> = fc.record(
 function stepShape(depth: number, options: BlueprintOptions): fc.Arbitrary<StepShape> {
   const { failing = true, maxItems = 4, workflows = [] } = options;
   const leaves: StepShape['type'][] = workflows.length > 0 ? ['call', 'call', 'workflow'] : ['call'];
-  const containers: StepShape['type'][] = ['loop', 'while', 'parallel', 'pipe', 'collect'];
+  const containers: StepShape['type'][] = ['loop', 'loop', 'while', 'parallel', 'pipe', 'collect'];
   const inner =
     depth === 0
       ? fc.constant<StepShape[][]>([])
@@ -76,7 +76,7 @@ function stepShape(depth: number, options: BlueprintOptions): fc.Arbitrary<StepS
           maxLength: 3,
         });
   return fc.record({
-    type: fc.constantFrom(...(depth === 0 ? leaves : [...leaves, ...leaves, ...leaves, ...containers])),
+    type: fc.constantFrom(...(depth === 0 ? leaves : [...leaves, ...leaves, ...containers])),
     pick: fc.nat({ max: 997 }),
     when: fc.constantFrom<StepShape['when']>('none', 'none', 'none', 'read', 'true', 'false'),
     fails: failing ? fc.boolean() : fc.constant(false),
@@ -84,7 +84,7 @@ function stepShape(depth: number, options: BlueprintOptions): fc.Arbitrary<StepS
     strategy: failing ? fc.option(strategy, { nil: undefined }) : fc.constant(undefined),
     concurrency: fc.constantFrom(1, 2, 10, 11, 25, 41),
     size: fc.integer({ min: 1, max: maxItems }),
-    mode: fc.constantFrom('batch', 'map', undefined),
+    mode: fc.constantFrom('map', 'batch', undefined),
     inner,
   });
 }

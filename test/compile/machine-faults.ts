@@ -118,12 +118,17 @@ function valueFaults(value: unknown, where: string): string[] {
   );
 }
 
+/** Expressions that were parsed before: machines repeat them. */
+const parsed = new Set<string>();
+
 function jsonataFaults(text: string, where: string): string[] {
   if (!text.startsWith('{%') && !text.endsWith('%}')) return [];
   if (!text.startsWith('{% ') || !text.endsWith(' %}'))
     return [`${where} is half a JSONata expression: ${text}`];
+  if (parsed.has(text)) return [];
   try {
     jsonata(text.slice(2, -2));
+    parsed.add(text);
     return [];
   } catch (error) {
     return [`${where} is no JSONata: ${error instanceof Error ? error.message : JSON.stringify(error)}`];

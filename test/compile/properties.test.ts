@@ -5,6 +5,7 @@ import type { Blueprint } from '../../lib/blueprint/types.ts';
 import { evaluateFormula } from '../../lib/compile/formula.ts';
 import { parseProgram } from '../../lib/compile/parse.ts';
 import { planFailures } from '../../lib/compile/plan/failures.ts';
+import { validateBlueprint } from '../../lib/compile/validate.ts';
 import { failureEndsRun } from '../../lib/steps/failure.ts';
 import { indexProgram } from '../../lib/steps/program-index.ts';
 import { execute } from '../local/step-functions/interpreter/execute.ts';
@@ -20,6 +21,13 @@ function property(check: (blueprint: Blueprint) => void, numRuns = 200): void {
 }
 
 describe('the machine of any valid blueprint', () => {
+  it('is of a blueprint that validation accepts', () => {
+    property((blueprint) => {
+      const { diagnostics } = validateBlueprint(blueprint);
+      expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    });
+  });
+
   it('passes every guard', () => {
     property((blueprint) => {
       expect(machineFaults(compileBlueprint(blueprint).definition)).toEqual([]);
