@@ -13,6 +13,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { DEFAULT_CALL_TIMEOUT_MS, SERVER_NAME } from '../blueprint/limits.ts';
+import { jsonPlace } from './json-place.ts';
 import { type Substitutions, substitute } from './substitute.ts';
 
 export type SessionMode = 'pool' | 'call' | 'run';
@@ -139,7 +140,7 @@ function parseEntries(text: string, file: string): [string, unknown][] {
   try {
     document = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (cause) {
-    throw new ConfigError(file, [`it is not JSON: ${jsonProblem(cause, text)}`], { cause });
+    throw new ConfigError(file, [`it is not JSON${jsonPlace(text)}`], { cause });
   }
   if (!isRecord(document)) throw new ConfigError(file, ['it must be an object with the key "mcpServers"']);
   const present = ['mcpServers', 'servers'].filter((key) => document[key] !== undefined);
@@ -155,14 +156,6 @@ function parseEntries(text: string, file: string): [string, unknown][] {
   const servers = document[key];
   if (!isRecord(servers)) throw new ConfigError(file, [`${key} must be an object of servers by name`]);
   return Object.entries(servers);
-}
-
-/** V8's sentence quotes the text, which may be a secret: only the place is taken from it. */
-function jsonProblem(cause: unknown, text: string): string {
-  const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
-  if (position === undefined) return 'it ends too early or has a syntax error';
-  const before = text.slice(0, Number(position)).split('\n');
-  return `syntax error in line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 function parseServer(

@@ -13,6 +13,7 @@ import { StepFailure } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { ParseMode } from '../blueprint/types.ts';
 import { cleanText } from './clean-text.ts';
+import { jsonPlace } from './json-place.ts';
 
 /** One block of `content`: text, image, audio, resource, resource link, or a later kind. */
 export type ContentBlock = JsonObject & { type: string };
@@ -116,18 +117,8 @@ function parseJson(text: string): Json {
   try {
     return JSON.parse(source) as Json;
   } catch (cause) {
-    throw parseError(
-      `the text is not JSON${jsonPlace(cause, source)}; it starts with ${quote(source)}`,
-      cause,
-    );
+    throw parseError(`the text is not JSON${jsonPlace(source)}; it starts with ${quote(source)}`, cause);
   }
-}
-
-function jsonPlace(cause: unknown, text: string): string {
-  const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
-  if (position === undefined) return '';
-  const before = text.slice(0, Number(position)).split('\n');
-  return ` (line ${before.length}, column ${(before.at(-1) ?? '').length + 1})`;
 }
 
 /** YAML 1.2, core schema. One document; an object or an array, or null where there is nothing. */
@@ -138,7 +129,7 @@ function parseYaml(text: string): Json {
       schema: 'core',
       version: '1.2',
       merge: false,
-      logLevel: 'silent',
+      logLevel: 'error',
       prettyErrors: false,
     });
     const [error] = document.errors;
