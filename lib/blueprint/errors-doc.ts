@@ -15,6 +15,7 @@ const GROUPS: Record<string, string> = {
   6: 'Tools',
   7: 'Flow',
   8: 'Expressions that are probably not meant',
+  9: 'State machine',
 };
 
 /** The text of docs/errors.md. */

@@ -7,15 +7,16 @@
 const MAX_COMPARED = 64;
 
 /**
- * The candidate nearest to `name`, or undefined where none is near. Near is a third of the length in edits (insert,
- * delete, replace, swap of neighbours), letter case counting half; of equals the first wins. A candidate that begins or
- * ends with the name, or the name with it, is near too (`pods` and `list-pods`), and so is one that a part of the name
- * abbreviates (`list-ns` and `namespaces`).
+ * The candidate nearest to `name`, or undefined where none is near. Near is two fifths of the length in edits (insert,
+ * delete, replace, swap of neighbours), letter case counting half; of equals the first wins. A candidate that has the
+ * name as its first or last part, or the other way round, is near too (`pods` and `list-pods`), and so is one that a part
+ * of the name abbreviates (`list-ns` and `namespaces`).
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name === '') return undefined;
   const wanted = name.slice(0, MAX_COMPARED);
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  // Of one or two letters only the case is forgiven: any other such name would be near.
+  const limit = wanted.length < 3 ? 0.5 : Math.max(1, Math.floor(wanted.length / 2.5));
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
@@ -36,14 +37,14 @@ export function listNames(names: readonly string[], limit = 8): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
+/** The first candidate that is the name with parts added or left out at its beginning or end: `pods`, `list-pods`. */
 function partOf(name: string, candidates: Iterable<string>): string | undefined {
-  const wanted = name.toLowerCase();
-  if (wanted.length < 3) return undefined;
   for (const candidate of candidates) {
-    const known = candidate.toLowerCase();
-    if (known.length < 3) continue;
-    if (known.startsWith(wanted) || known.endsWith(wanted)) return candidate;
-    if (wanted.startsWith(known) || wanted.endsWith(known)) return candidate;
+    const [short, long] = [name.toLowerCase(), candidate.toLowerCase()].sort((a, b) => a.length - b.length);
+    if (short === undefined || long === undefined || short.length < 3) continue;
+    const starts = long.startsWith(short) && /[-_]/.test(long.charAt(short.length));
+    const ends = long.endsWith(short) && /[-_]/.test(long.charAt(long.length - short.length - 1));
+    if (starts || ends) return candidate;
   }
   return undefined;
 }

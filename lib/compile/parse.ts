@@ -6,8 +6,7 @@
  *   → { id: 'pods', kind: 'over', over: Template, as: 'item', limit: 100000, body: [ToolCallNode], mode: 'batch',
  *       concurrency: 1, strategy: { onStepFailure: 'abort', maxRetries: 0, ... }, reads: ['list'], ... }
  *
- * It takes a valid blueprint (`validateBlueprint` decides that), is pure, and never changes what it is given. Templates
- * keep pointers into nothing: they hold their own source.
+ * It takes a valid blueprint (`validateBlueprint` decides that), is pure, and never changes what it is given.
  */
 import type { Json } from '../blueprint/json.ts';
 import {
@@ -83,9 +82,19 @@ export function parseProgram(blueprint: Blueprint): Program {
     steps,
     ...defined('output', output),
     outputUses: usesOf(output === undefined ? [] : [output]),
-    byId: registry.byId,
+    byId: inDocumentOrder(registry),
     ancestors: registry.ancestors,
   };
+}
+
+/** `ancestors` is filled on the way down, `byId` on the way up: a container after what is inside it. */
+function inDocumentOrder({ byId, ancestors }: Registry): Map<string, StepNode> {
+  const ordered = new Map<string, StepNode>();
+  for (const id of ancestors.keys()) {
+    const node = byId.get(id);
+    if (node !== undefined) ordered.set(id, node);
+  }
+  return ordered;
 }
 
 function parseList(steps: readonly Step[], place: Place, registry: Registry): StepNode[] {

@@ -85,7 +85,7 @@ function checkValue(template: Template, authored: JsonObject, place: Place): voi
   const type = template.kind === 'text' ? 'string' : template.kind;
   const allowed = typesOf(schema);
   if (allowed !== undefined && !allowed.includes(type)) {
-    refuse(`a ${type === 'string' ? 'text' : type}`, `a value of type ${allowed.join(' or ')}`, place);
+    refuse(type === 'string' ? 'a text' : `an ${type}`, `a value of type ${allowed.join(' or ')}`, place);
   } else if (template.kind === 'object') checkMembers(template.entries, schema, place);
   else if (template.kind === 'array' && isJsonObject(schema.items)) {
     for (const [i, item] of template.items.entries()) {

@@ -59,8 +59,12 @@ function outlineList(
   parent: OutlineStep | undefined,
   lane: number,
   all: OutlineStep[],
+  takesOne = false,
 ): OutlineStep[] {
-  if (isJsonObject(list)) return [outlineStep(list, pointer, parent, lane, 0, all)];
+  // Where a list is needed an object is a fault of the shape, and perhaps one step that its author forgot to put in a list.
+  if (isJsonObject(list) && (takesOne || isStepType(list.type))) {
+    return [outlineStep(list, pointer, parent, lane, 0, all)];
+  }
   if (!Array.isArray(list)) return [];
   const steps: OutlineStep[] = [];
   for (const [i, raw] of list.entries()) {
@@ -93,7 +97,7 @@ function outlineStep(
   };
   all.push(step);
   step.inner = innerLists(type, raw).map(([field, list], i) =>
-    outlineList(list, `${pointer}/${field}`, step, i, all),
+    outlineList(list, `${pointer}/${field}`, step, i, all, field !== 'steps'),
   );
   return step;
 }

@@ -22,6 +22,10 @@ const RESULT_FIELDS = ['status', 'error', 'attempts', 'ms'];
 const CALL_FIELDS = ['content', 'structured', 'isError', 'server', 'tool'];
 const LOOP_FIELDS = ['count', 'failed', 'skipped', 'items'];
 
+/** What stands before and after the root of `!steps.a.b`. */
+const NEGATED = /!\s*(\$\s*\.\s*)?$/;
+const PATH = /^\w+\s*\.\s*([\w-]+)/;
+
 /** What a reference stands in. */
 interface Place {
   site: Site;
@@ -97,7 +101,7 @@ function checkReference(
       return;
     case 'steps':
     case 'results':
-      checkStep(root, path, place, known, usage, report);
+      checkStep(root, reference, place, known, usage, report);
       return;
     case 'run':
       checkField('run', path[0], RUN_FIELDS, place, report);
@@ -183,14 +187,21 @@ function checkParam(
 
 function checkStep(
   root: 'steps' | 'results',
-  path: readonly string[],
+  reference: Reference,
   place: Place,
   known: Known,
   usage: Usage,
   report: Report,
 ): void {
-  const [id, field] = path;
+  const [id, field] = reference.path;
   const got = quoteValue(place.source);
+  const negated =
+    NEGATED.exec(place.source.slice(0, reference.offset)) && PATH.exec(place.source.slice(reference.offset));
+  if (id === undefined && negated) {
+    // `!steps.a.b` is `(!steps).a.b`: always null, and the lint says how it is written.
+    usage.values.add(negated[1] ?? '');
+    return;
+  }
   if (id === undefined) {
     report.add('BP410', place.pointer, {
       message: `"${root}" is followed by a literal step id`,
@@ -207,7 +218,7 @@ function checkStep(
       message: `unknown step "${id}"; ${beforeIt(readable)}`,
       got,
       expected: readable.length === 0 ? 'no step has run by then' : `one of ${listNames(readable)}`,
-      meant: report.nearest(id, readable) ?? report.nearest(id, [...known.outline.byId.keys()]),
+      meant: report.nearest(id, readable),
     });
     return;
   }
@@ -234,7 +245,10 @@ function checkVisible(target: OutlineStep, id: string, place: Place, known: Know
       message: `step "${id}" is inside the loop "${loop}" and has one value an item`,
       got,
       expected: `steps.${loop}, the array of the items' values`,
-      hint: `Read steps.${loop}; the value of an item is that of the last step of the body.`,
+      hint:
+        place.site.step === visibility.loop
+          ? 'Here the value of the pass is "output".'
+          : `Read steps.${loop}; the value of an item is that of the last step of the body.`,
     });
   } else {
     const readable = idsFor(place, known);

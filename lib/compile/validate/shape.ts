@@ -40,6 +40,27 @@ const OTHER_NAMES: Record<string, string> = {
   name: 'id',
 };
 
+/** Step types and parameter types as they are called elsewhere. */
+const OTHER_WORDS: Record<string, string> = {
+  tool: 'call',
+  task: 'call',
+  action: 'call',
+  foreach: 'loop',
+  forEach: 'loop',
+  for: 'loop',
+  map: 'loop',
+  while: 'loop',
+  sequence: 'pipe',
+  chain: 'pipe',
+  group: 'collect',
+  int: 'integer',
+  float: 'number',
+  bool: 'boolean',
+  str: 'string',
+  list: 'array',
+  dict: 'object',
+};
+
 const EXPECTED: Record<string, string> = {
   int: 'a whole number',
   number: 'a number',
@@ -72,7 +93,7 @@ function checkStep(step: OutlineStep, report: Report): void {
         message: `unknown step type ${quoteValue(raw.type)}; the types are ${listNames(types)}`,
         got: quoteValue(raw.type),
         expected: `one of ${listNames(types)}`,
-        meant: typeof raw.type === 'string' ? report.nearest(raw.type, types) : undefined,
+        meant: meantWord(raw.type, types, report),
       });
     }
     return;
@@ -124,11 +145,15 @@ function describe(
     }
     case 'invalid_value': {
       const words = issue.values.map(String);
+      if (value === undefined) {
+        wrongType(at, value, `one of ${listNames(words)}`, issue.path.at(-1), report);
+        return;
+      }
       report.add('BP113', at, {
         message: `${got} is not allowed; it is one of ${listNames(words)}`,
         got,
         expected: `one of ${listNames(words)}`,
-        meant: typeof value === 'string' ? report.nearest(value, words) : undefined,
+        meant: meantWord(value, words, report),
       });
       return;
     }
@@ -159,6 +184,12 @@ function describe(
     default:
       report.add('BP112', at, { message: issue.message, got });
   }
+}
+
+function meantWord(value: unknown, words: readonly string[], report: Report): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const other = Object.hasOwn(OTHER_WORDS, value) ? OTHER_WORDS[value] : undefined;
+  return other !== undefined && words.includes(other) ? other : report.nearest(value, words);
 }
 
 function unknownField(key: string, pointer: string, fields: readonly string[], report: Report): void {

@@ -51,12 +51,19 @@ function checkWhole(site: Site, template: Template, report: Report): void {
   const literal = site.field === 'over' ? 'a literal array' : 'true or false';
   const got = quoteValue(site.value);
   report.add('BP306', site.pointer, {
-    message: `"${site.field}" is one whole template or ${literal}; ${got} is a text`,
+    message: `"${site.field}" takes one whole template, or ${literal}; ${got} is a text`,
     got,
-    expected: `"{{ expression }}" or ${literal}`,
-    hint:
-      template.kind === 'text'
-        ? 'Put the whole condition inside one pair of braces: "{{ params.a == `1` }}".'
-        : `Write it as a template: "{{ ${site.value.trim().slice(0, 60)} }}".`,
+    expected: `"{{ expression }}", or ${literal}`,
+    hint: howWhole(site.value.trim(), site.field, template),
   });
+}
+
+function howWhole(text: string, field: string, template: Template): string {
+  if (template.kind === 'text') {
+    const example = field === 'over' ? '{{ steps.pods.items }}' : '{{ params.a == `1` }}';
+    return `Put all of it inside one pair of braces: "${example}".`;
+  }
+  if (text.startsWith('[') || text === 'true' || text === 'false')
+    return 'Write it as JSON, without the quotes.';
+  return `Write it as a template: "{{ ${text.slice(0, 60)} }}".`;
 }
