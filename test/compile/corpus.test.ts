@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../lib/blueprint/json.ts';
 import { validateBlueprint } from '../../lib/compile/validate.ts';
+import { validateDefinition } from '../../lib/local/step-functions/validate/validate.ts';
 import { compileCorpus, readCorpusFiles } from '../../scripts/corpus.ts';
 import { machineFaults } from './machine-faults.ts';
 
@@ -33,6 +34,7 @@ describe('the corpus', () => {
     for (const [i, { name, compiled }] of cases.entries()) {
       expect([name, compiled.diagnostics]).toEqual([name, []]);
       expect([name, machineFaults(compiled.definition)]).toEqual([name, []]);
+      expect([name, validateDefinition(compiled.text, 'STANDARD')]).toEqual([name, []]);
       expect([name, again[i]?.compiled.text]).toEqual([name, compiled.text]);
     }
   });

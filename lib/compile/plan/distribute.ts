@@ -48,7 +48,7 @@ function distributeIn(steps: readonly PlannedStep[], around: number, work: Work)
     around +
     mostEvents(worstOfList(steps, work.distributed), work.times.runSeconds, work.times.functionSeconds);
   const candidates = outermostMaps(steps, work.distributed)
-    .map((step) => ({ step, events: worstOfStep(step, work.distributed).events }))
+    .map(({ step, passes }) => ({ step, events: passes * worstOfStep(step, work.distributed).events }))
     .sort((a, b) => b.events - a.events);
   for (const { step } of candidates) {
     if (events() <= INLINE_EVENT_BUDGET) break;
@@ -93,11 +93,16 @@ function wideMaps(steps: readonly PlannedStep[]): string[] {
   });
 }
 
-/** The inline maps of an execution that are not inside another map of it. */
-function outermostMaps(steps: readonly PlannedStep[], distributed: ReadonlySet<string>): PlannedStep[] {
+/** The inline maps of an execution that are not inside another map of it, and how often each runs: whiles repeat them. */
+function outermostMaps(
+  steps: readonly PlannedStep[],
+  distributed: ReadonlySet<string>,
+  passes = 1,
+): { step: PlannedStep; passes: number }[] {
   return steps.flatMap((step) => {
-    if (isMap(step)) return distributed.has(step.id) ? [] : [step];
-    return innerLists(step).flatMap((list) => outermostMaps(list, distributed));
+    if (isMap(step)) return distributed.has(step.id) ? [] : [{ step, passes }];
+    const inside = step.shape === 'while-loop' ? passes * step.node.limit : passes;
+    return innerLists(step).flatMap((list) => outermostMaps(list, distributed, inside));
   });
 }
 
