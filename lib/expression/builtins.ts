@@ -35,9 +35,16 @@ export function avg(list: Json[], budget: Budget): number | null {
 }
 
 export function contains(where: Json[] | string, what: Json, budget: Budget): boolean {
-  if (typeof where === 'string') return typeof what === 'string' && where.includes(what);
+  if (typeof where === 'string') {
+    budget.visit(where.length >> 8);
+    return typeof what === 'string' && where.includes(what);
+  }
+  if (what === null || typeof what !== 'object') {
+    // A native scan of scalars costs a fraction of evaluating something for each element.
+    budget.visit(where.length >> 3);
+    return where.includes(what);
+  }
   budget.visit(where.length);
-  if (what === null || typeof what !== 'object') return where.includes(what);
   return where.some((element) => equal(element, what, budget));
 }
 
@@ -65,8 +72,11 @@ export function values(object: JsonObject, budget: Budget): Json[] {
   return found;
 }
 
-export function lengthOf(value: string | Json[] | JsonObject): number {
-  if (typeof value === 'string') return codePoints(value);
+export function lengthOf(value: string | Json[] | JsonObject, budget: Budget): number {
+  if (typeof value === 'string') {
+    budget.visit(value.length >> 6);
+    return codePoints(value);
+  }
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 

@@ -113,7 +113,7 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map<string, FunctionSpe
       usage: 'length(value)',
       parameters: [['string', 'array', 'object']],
       returns: NUMBER,
-      run: ([x]) => lengthOf(x as string | Json[] | JsonObject),
+      run: ([x], budget) => lengthOf(x as string | Json[] | JsonObject, budget),
     },
   ],
   [

@@ -13,9 +13,11 @@ export const MAX_VALUE_DEPTH = 512;
 
 /**
  * Length of the compact JSON of a value, in UTF-16 units and without the escapes.
- * @throws EvaluationError ResultTooLarge past `maxBytes`; TemplateError for a value nested over MAX_VALUE_DEPTH.
+ * @throws EvaluationError ResultTooLarge past the budget's `maxBytes`; TemplateError for a value nested over
+ * MAX_VALUE_DEPTH, and where the walk itself exceeds what may be visited.
  */
-export function measure(value: Json, maxBytes: number): number {
+export function measure(value: Json, budget: Budget): number {
+  const { maxBytes } = budget;
   let size = 0;
   const walk = (node: Json, depth: number): void => {
     if (typeof node === 'string') size += node.length + 2;
@@ -27,12 +29,15 @@ export function measure(value: Json, maxBytes: number): number {
       }
       size += 2;
       if (Array.isArray(node)) {
+        budget.visit(node.length);
         for (const item of node) {
           walk(item, depth + 1);
           size += 1;
         }
       } else {
-        for (const name of Object.keys(node)) {
+        const names = Object.keys(node);
+        budget.visit(names.length);
+        for (const name of names) {
           size += name.length + 4;
           walk(node[name] ?? null, depth + 1);
         }
@@ -47,7 +52,7 @@ export function measure(value: Json, maxBytes: number): number {
 /** A string as it is, anything else as compact JSON. */
 export function toText(value: Json, budget: Budget): string {
   if (typeof value === 'string') return value;
-  measure(value, budget.maxBytes);
+  measure(value, budget);
   const text = JSON.stringify(value);
   budget.spend(text.length);
   return text;

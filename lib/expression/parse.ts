@@ -85,8 +85,7 @@ class TokenReader {
       token.type === 'end'
         ? 'the expression ends too early'
         : `unexpected ${JSON.stringify(this.source.slice(token.offset, token.end))}`;
-    const wanted =
-      expected === undefined || expected === 'end' ? '' : `; expected ${JSON.stringify(expected)}`;
+    const wanted = expected === undefined ? '' : `; expected ${expected}`;
     return new ExpressionSyntaxError(what + wanted, token.offset, hintFor(token, this.tokens[this.at - 1]));
   }
 }
@@ -298,7 +297,7 @@ function parseFieldOrCall(tokens: TokenReader): PathStep {
   tokens.next();
   const args: Ast[] = [];
   while (!tokens.skip(')')) {
-    if (args.length > 0) tokens.expect(',');
+    if (args.length > 0 && !tokens.skip(',')) throw tokens.unexpected(', or )');
     args.push(parseArgument(tokens));
   }
   return { type: 'call', name: token.name, args, offset: token.offset };

@@ -48,20 +48,28 @@ export function scanText(text: string): ScannedText {
   return { parts };
 }
 
-/** The string that scans to these parts: the inverse of `scanText`. */
+/**
+ * The string that these parts are read from: what `scanText` is the inverse of. A single brace before a template has no
+ * spelling of its own and becomes `{{ '{' }}`.
+ */
 export function printText(parts: (string | { source: string })[]): string {
   let out = '';
   parts.forEach((part, index) => {
-    if (typeof part !== 'string') {
-      out += `{{ ${part.source} }}`;
-      return;
-    }
-    const escaped = part.replace(/(\\*)\{\{/g, (_all, slashes: string) => `${slashes}${slashes}\\{{`);
-    if (typeof parts[index + 1] !== 'object') out += escaped;
-    else if (escaped.endsWith('{')) out += `${printText([escaped.slice(0, -1)])}{{ '{' }}`;
-    else out += escaped.replace(/\\+$/, (slashes) => slashes + slashes);
+    if (typeof part !== 'string') out += `{{ ${part.source} }}`;
+    else if (typeof parts[index + 1] === 'object') out += printBeforeTemplate(part);
+    else out += escapeBraces(part);
   });
   return out;
+}
+
+function printBeforeTemplate(text: string): string {
+  const braces = /\{*$/.exec(text)?.[0].length ?? 0;
+  if (braces % 2 === 1) return `${printBeforeTemplate(text.slice(0, -1))}{{ '{' }}`;
+  return escapeBraces(text).replace(/\\+$/, (slashes) => slashes + slashes);
+}
+
+function escapeBraces(text: string): string {
+  return text.replace(/(\\*)\{\{/g, (_all, slashes: string) => `${slashes}${slashes}\\{{`);
 }
 
 function countBackslashes(text: string, from: number, to: number): number {

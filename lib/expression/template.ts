@@ -155,7 +155,7 @@ export function evaluateTemplate(
 ): Json {
   const value = evaluate(template, scope, budget);
   // Many expressions may each name something large: what counts is the whole as it will be written down.
-  if (template.kind === 'array' || template.kind === 'object') measure(value, budget.maxBytes);
+  if (template.kind === 'array' || template.kind === 'object') measure(value, budget);
   return value;
 }
 
