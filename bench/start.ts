@@ -49,7 +49,7 @@ async function startOnce(measureMemory: boolean): Promise<{ ms: number; resident
 
 /** Resident memory of the engine, which is the process that holds the data folder's lock. */
 async function residentOf(dataDir: string): Promise<number> {
-  const pid = /\d+/.exec(await readFile(join(dataDir, 'lock'), 'utf8'))?.[0];
+  const pid = /\d+/.exec(await readFile(join(dataDir, 'engine.lock'), 'utf8'))?.[0];
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
 }
