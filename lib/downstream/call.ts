@@ -229,7 +229,7 @@ function serverOf(pool: Pool, call: ToolCall): ServerState {
   if (state === undefined) {
     throw failure('ServerUnavailable', `mcp.json has no server "${call.server}"`, call);
   }
-  if (!isAllowed(state.config, call.tool)) throw notAllowed(call.server, call.tool);
+  if (!isAllowed(state.config, call.tool)) throw notAllowed(state.config, call.tool);
   return state;
 }
 

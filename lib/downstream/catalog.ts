@@ -8,6 +8,7 @@
 import { StepFailure } from '../blueprint/errors.ts';
 import { listNames, nearestName } from '../blueprint/suggest.ts';
 import { cleanText } from './clean-text.ts';
+import type { ServerConfig } from './config.ts';
 import type { Pool, ServerState } from './pool.ts';
 import { isAllowed, mayRepeat, type ToolInfo, toolInfo } from './tool-info.ts';
 
@@ -145,7 +146,7 @@ export async function resolveTool(pool: Pool, name: string): Promise<ToolInfo> {
 async function resolveIn(pool: Pool, server: string, tool: string): Promise<ToolInfo> {
   const state = pool.servers.get(server);
   if (state === undefined) throw new Error(`resolveIn is called for a known server, not ${server}`);
-  if (!isAllowed(state.config, tool)) throw notAllowed(server, tool);
+  if (!isAllowed(state.config, tool)) throw notAllowed(state.config, tool);
   let catalog = await readCatalog(pool, { server });
   const isIt = (one: ToolInfo) => one.name === tool;
   if (!catalog.tools.some(isIt)) catalog = await readCatalog(pool, { server, maxAgeMs: MISS_AGE_MS });
@@ -169,7 +170,7 @@ function unknownTool(pool: Pool, name: string, catalog: Catalog): StepFailure {
   const hidden = [...pool.servers.values()].find(
     ({ config, tools }) => !isAllowed(config, name) && tools?.has(name) === true,
   );
-  if (hidden !== undefined) return notAllowed(hidden.config.name, name);
+  if (hidden !== undefined) return notAllowed(hidden.config, name);
   const near = nearestName(
     name,
     new Set(catalog.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.name}`])),
@@ -189,7 +190,9 @@ export function unknownToolOf(server: string, tool: string, offered: Iterable<st
   return new StepFailure('UnknownTool', `server "${server}" has no tool "${tool}".${hint}`, { server, tool });
 }
 
-export function notAllowed(server: string, tool: string): StepFailure {
-  const message = `"tools" of server "${server}" in mcp.json does not allow "${tool}"`;
+export function notAllowed({ name: server, tools = [] }: ServerConfig, tool: string): StepFailure {
+  const near = nearestName(tool, tools);
+  const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
+  const message = `"tools" of server "${server}" in mcp.json does not allow "${tool}"${hint}`;
   return new StepFailure('ToolNotAllowed', message, { server, tool });
 }
