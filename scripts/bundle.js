@@ -55,15 +55,13 @@ export async function bundle(entry) {
       platform: 'node',
       target: 'node20',
       format: 'esm',
-      sourcemap: 'inline',
-      sourcesContent: false,
+      // No source map: names stay readable, and it would double the size that every start reads.
       external: EXTERNAL,
       logLevel: 'error',
       // CommonJS packages inside an ESM bundle still call require.
       banner: {
         js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
-      define: { 'process.env.MWE_BUNDLED': '"true"' },
     });
     renameSync(temporary, output);
   } finally {

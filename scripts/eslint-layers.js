@@ -56,8 +56,7 @@ export const oneWay = {
       if (typeof source !== 'string' || !source.startsWith('.')) return;
       const to = placeOf(context.cwd, resolve(dirname(context.filename), source));
       if (to === undefined) return;
-      const back =
-        to.layer < from.layer || FORBIDDEN.some(([a, b]) => a === from.folder && b === to.folder);
+      const back = to.layer < from.layer || FORBIDDEN.some(([a, b]) => a === from.folder && b === to.folder);
       if (back) context.report({ node, messageId: 'back', data: { from: from.folder, to: to.folder } });
     };
     return { ImportDeclaration: check, ExportNamedDeclaration: check, ExportAllDeclaration: check };

@@ -2,23 +2,32 @@
  * `mwe`: the engine on the command line. One table of commands; each parses its own arguments, prints results on stdout
  * and everything else on stderr, and answers with an exit code of exit-codes.ts.
  */
-import { runCompile } from './compile.ts';
 import { CliError, EXIT, EXIT_HELP } from './exit-codes.ts';
-import { runRun } from './run.ts';
-import { runServe } from './serve.ts';
 import { type Output, stdio } from './terminal.ts';
-import { runValidate } from './validate.ts';
 
 interface Command {
   summary: string;
+  /** Loads what the command needs: `--help` and `validate` do not wait for the AWS SDK. */
   run(args: readonly string[], output: Output): Promise<number>;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: { summary: 'run the engine with its embedded AWS stand-ins', run: runServe },
-  validate: { summary: 'check a blueprint file', run: runValidate },
-  compile: { summary: 'print the state machine of a blueprint file', run: runCompile },
-  run: { summary: 'save a blueprint file and run it, as an agent would', run: runRun },
+  serve: {
+    summary: 'run the engine with its embedded AWS stand-ins',
+    run: async (...given) => (await import('./serve.ts')).runServe(...given),
+  },
+  validate: {
+    summary: 'check a blueprint file',
+    run: async (...given) => (await import('./validate.ts')).runValidate(...given),
+  },
+  compile: {
+    summary: 'print the state machine of a blueprint file',
+    run: async (...given) => (await import('./compile.ts')).runCompile(...given),
+  },
+  run: {
+    summary: 'save a blueprint file and run it, as an agent would',
+    run: async (...given) => (await import('./run.ts')).runRun(...given),
+  },
 };
 
 const HELP = `mwe: workflows of MCP tool calls with no model in the loop
