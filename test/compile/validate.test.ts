@@ -341,11 +341,11 @@ describe('1 MB is answered fast', () => {
     ['one long text of braces', [call('a', { x: '{'.repeat(1_000_000) }) as unknown as Json]],
   ])('%s', (_, steps) => {
     const input = { id: 'large', params: { b: { type: 'string' } }, steps };
-    const started = performance.now();
+    const started = process.cpuUsage();
     const { diagnostics } = validateBlueprint(input, { tools: [], workflows: () => undefined });
-    const ms = performance.now() - started;
+    const used = process.cpuUsage(started); // not the clock: other tests share the machine
     expect(diagnostics.length).toBeGreaterThan(0);
-    expect(ms).toBeLessThan(4000);
+    expect((used.user + used.system) / 1000).toBeLessThan(3000);
   });
 });
 

@@ -12,6 +12,9 @@ export type Visibility =
   | { readable: false; reason: 'branch'; parallel: OutlineStep }
   | { readable: false; reason: 'loop'; loop: OutlineStep };
 
+/** Steps of a list that are looked at for a message, so that thousands without an id cost nothing. */
+const MAX_LOOKED_AT = 100;
+
 const READABLE: Visibility = { readable: true };
 
 /**
@@ -80,7 +83,8 @@ function throughLoops(target: OutlineStep, outermost: OutlineStep | undefined): 
 
 /** The first `before` steps of a list and what is inside them, last first. */
 function collect(list: readonly OutlineStep[], before: number, ids: string[], limit: number): void {
-  for (let i = Math.min(before, list.length) - 1; i >= 0 && ids.length < limit; i--) {
+  const last = Math.min(before, list.length) - 1;
+  for (let i = last; i >= 0 && i > last - MAX_LOOKED_AT && ids.length < limit; i--) {
     const step = list[i];
     if (step === undefined) continue;
     if (step.id !== undefined) ids.push(step.id);
