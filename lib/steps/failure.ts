@@ -6,7 +6,7 @@
  */
 import type { ErrorKind, StepError } from '../blueprint/errors.ts';
 import { StepFailure } from '../blueprint/errors.ts';
-import type { StepNode } from '../compile/program.ts';
+import type { LoopNode, StepNode } from '../compile/program.ts';
 import { cleanText } from '../downstream/clean-text.ts';
 import { endsItsList, type ProgramIndex } from './program-index.ts';
 
@@ -96,4 +96,13 @@ export function failureEndsRun(index: ProgramIndex, node: StepNode): boolean {
     case 'call':
       throw new Error(`the call "${parent.id}" has steps in it`);
   }
+}
+
+/** The loop whose item this step's failure ends, if it ends one. */
+export function loopEndedBy(index: ProgramIndex, node: StepNode): LoopNode | undefined {
+  const parent = index.parents.get(node.id);
+  if (parent === undefined || !endsItsList(node, parent)) return undefined;
+  if (parent.type === 'loop') return parent;
+  // A parallel settles first; its own failure is another one.
+  return parent.type === 'parallel' ? undefined : loopEndedBy(index, parent);
 }

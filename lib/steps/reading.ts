@@ -5,7 +5,7 @@
  * side by side. Every settled step has its value in the store, except a loop, whose value is its journal.
  */
 import type { Json, JsonObject } from '../blueprint/json.ts';
-import type { StepNode } from '../compile/program.ts';
+import type { LoopNode, StepNode } from '../compile/program.ts';
 import { getItemsIndex, readItems } from '../store/items.ts';
 import { readResults } from '../store/journal.ts';
 import type { ItemResult, RunRecord, StepRecord } from '../store/records.ts';
@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { getValues } from '../store/values.ts';
 import type { Frame, Outcome } from './frame.ts';
 import { iterationOf, iterationsOf, prefixAtDepth } from './occurrence.ts';
-import { type ProgramIndex, withDescendants } from './program-index.ts';
+import { listsOf, type ProgramIndex, withDescendants } from './program-index.ts';
 import { runErrors } from './run-errors.ts';
 import { runObject } from './run-object.ts';
 
@@ -28,6 +28,8 @@ export interface Reads {
   results: Set<string>;
   /** Time limits of these containers hold for the task. */
   limits: Set<string>;
+  /** The loop of which the step begins an item: under `abort` a failed item keeps it from starting. */
+  halts: Set<string>;
   /** True where `run.errors` is read. */
   errors: boolean;
 }
@@ -45,6 +47,7 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
     values: new Set(),
     results: new Set(),
     limits: new Set(),
+    halts: new Set(),
     errors: index.readsRunErrors,
   };
   for (const each of own) {
@@ -54,6 +57,8 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
   }
   const input = index.inputs.get(node.id);
   if (input?.kind === 'step') reads.values.add(input.id);
+  const begun = loopBegunBy(index, node);
+  if (begun !== undefined) reads.halts.add(begun.id);
   for (let around = index.parents.get(node.id); around !== undefined; around = index.parents.get(around.id)) {
     if (around.timeoutMs !== undefined) reads.limits.add(around.id);
   }
@@ -64,6 +69,8 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
 export interface ReadFrame {
   frame: Frame;
   deadline: number | undefined;
+  /** The loop lets no new item start. */
+  halted: boolean;
 }
 
 /** Reads the frame of `prefix` (an occurrence path without the step). */
@@ -99,6 +106,7 @@ export async function readFrame(
     outcomes: new Map(),
   };
   let deadline: number | undefined;
+  let halted = false;
   const valueById = new Map(values.map((id, i) => [id, foundValues[i]]));
   const detailById = new Map(details.map((id, i) => [id, foundDetails[i]]));
   const itemsById = new Map(loops.map((id, i) => [id, foundLoops[i] ?? []]));
@@ -107,6 +115,7 @@ export async function readFrame(
     if (record === undefined) continue;
     if (reads.limits.has(id) && record.deadline !== undefined)
       deadline = Math.min(deadline ?? record.deadline, record.deadline);
+    if (reads.halts.has(id) && record.halt === true) halted = true;
     if (record.status === 'running') continue;
     frame.outcomes.set(id, outcomeOfRecord(record, valueById.get(id), detailById.get(id), itemsById.get(id)));
   }
@@ -119,7 +128,7 @@ export async function readFrame(
           ? await passInput(store, run.run, index, input.loop, prefix)
           : null;
   }
-  return { frame, deadline };
+  return { frame, deadline, halted };
 }
 
 interface Wanted {
@@ -146,7 +155,7 @@ function expand(index: ProgramIndex, reads: Reads): Wanted {
     (index.program.byId.get(id)?.type === 'loop' ? wanted.loops : wanted.values).add(id);
   }
   for (const id of reads.outcomes) record(id);
-  for (const id of reads.limits) record(id);
+  for (const id of [...reads.limits, ...reads.halts]) record(id);
   for (const id of reads.values) value(id);
   for (const id of reads.results) {
     record(id);
@@ -232,4 +241,12 @@ async function passInput(
   const at = prefixAtDepth(prefix, depth) + loop;
   const [before] = await readResults(store, run, at, iteration.index - 1, iteration.index);
   return before?.value ?? null;
+}
+
+/** The loop under `abort` whose item begins with this step. */
+function loopBegunBy(index: ProgramIndex, node: StepNode): LoopNode | undefined {
+  const parent = index.parents.get(node.id);
+  if (parent === undefined || !listsOf(parent).some((list) => list[0] === node)) return undefined;
+  if (parent.type !== 'loop') return loopBegunBy(index, parent);
+  return parent.strategy.onStepFailure === 'abort' ? parent : undefined;
 }

@@ -13,10 +13,17 @@
  */
 import type { StepsEnvironment } from './environment.ts';
 import { namedError } from './failure.ts';
+import { adopt } from './ops/adopt.ts';
 import { begin } from './ops/begin.ts';
 import { call } from './ops/call.ts';
+import { enter } from './ops/enter.ts';
 import { finish } from './ops/finish.ts';
+import { items } from './ops/items.ts';
+import { lane } from './ops/lane.ts';
 import { loop } from './ops/loop.ts';
+import { pass } from './ops/pass.ts';
+import { prepare } from './ops/prepare.ts';
+import { settle } from './ops/settle.ts';
 import { ABI, type Task, type TaskAnswer } from './protocol.ts';
 
 /** Runs a task. */
@@ -30,9 +37,25 @@ export async function runTask(task: Task, env: StepsEnvironment): Promise<TaskAn
       return call(task, env);
     case 'loop':
       return loop(task, env);
+    case 'items':
+      return items(task, env);
+    case 'lane':
+      return lane(task, env);
+    case 'pass':
+      return pass(task, env);
+    case 'enter':
+      return enter(task, env);
+    case 'settle':
+      return settle(task, env);
+    case 'prepare':
+      return prepare(task, env);
+    case 'adopt':
+      return adopt(task, env);
     case 'finish':
       return finish(task, env);
-    default:
-      throw namedError('UnknownOp', `this engine does not know the op ${task.op}`);
+    default: {
+      const { op }: { op: string } = task;
+      throw namedError('UnknownOp', `this engine does not know the op "${op}"`);
+    }
   }
 }

@@ -11,6 +11,7 @@ import type { StepRecord } from '../store/records.ts';
 import { addToBudget } from '../store/runs.ts';
 import {
   getStep,
+  haltStep,
   LeaseLost,
   type OpenedStep,
   openStep,
@@ -21,8 +22,9 @@ import {
 import { putValue } from '../store/values.ts';
 import { createAttemptBudget } from './budget.ts';
 import { endFailedRun } from './end-run.ts';
-import { failureEndsRun, namedError, publicFailure, stepErrorOf } from './failure.ts';
+import { failureEndsRun, loopEndedBy, namedError, publicFailure, stepErrorOf } from './failure.ts';
 import type { Frame, Outcome } from './frame.ts';
+import { prefixAtDepth } from './occurrence.ts';
 import type { OpenedTask } from './open-task.ts';
 import { refused } from './open-task.ts';
 import { BUSY, type StepTask, type TaskAnswer } from './protocol.ts';
@@ -39,6 +41,9 @@ export interface StepWork {
   watch: Watch;
 }
 
+/** Why the first step of an item was skipped that may not start any more; a redrive runs it. */
+export const HALTED = 'halted';
+
 /** What an op makes of its step. */
 export type StepEnd =
   | { kind: 'ended'; outcome: Outcome; changes?: Partial<StepRecord> }
@@ -47,6 +52,10 @@ export type StepEnd =
 
 export interface StepPlan {
   reads: Reads;
+  /** The record's path, where it is not the step's own (a lane). */
+  at?: string;
+  /** Failures are recorded and not thrown: the settle task judges (a lane). */
+  quiet?: boolean;
   mayReopen?(record: StepRecord): boolean;
   /** A time limit of the step itself, kept from its first entry. */
   timeoutMs?: number;
@@ -65,8 +74,8 @@ export async function onStep(
 ): Promise<TaskAnswer> {
   const { env, loaded, run, owner } = opened;
   const began = env.clock.now();
-  const at = task.at + node.id;
-  if (!opened.open || run.stop !== undefined) return replayOnly(task, opened, node, at, began);
+  const at = plan.at ?? task.at + node.id;
+  if (!opened.open || run.stop !== undefined) return replayOnly(task, opened, node, plan, at, began);
 
   const [step, read] = await Promise.all([
     openStep(env.store, {
@@ -85,8 +94,12 @@ export async function onStep(
     readFrame(env.store, run, loaded.index, task.at, node, plan.reads),
   ]);
   if (step.outcome === 'busy') throw namedError(BUSY, `another delivery works on step "${node.id}"`);
-  if (step.outcome === 'recorded') return replay(task, opened, node, step.record, began);
+  if (step.outcome === 'recorded') return replay(task, opened, node, plan, step.record, began);
 
+  if (read.halted && step.outcome === 'claimed' && !step.resumed) {
+    await settleStep(env.store, { ...step.record, status: 'skipped', reason: HALTED }, owner);
+    throw refused(task);
+  }
   const deadline = earliest(step.record.deadline, read.deadline);
   const watch = startWatch(env, run, {
     record: step.record,
@@ -113,7 +126,7 @@ export async function onStep(
       await releaseStep(env.store, step.record, owner, end.changes);
       return { ...end.answer, ms: env.clock.now() - began };
     }
-    return await settle(task, opened, node, step.record, end, began, work);
+    return await settle(task, opened, node, plan, step.record, end, began, work);
   } catch (error) {
     await watch.end();
     if (error instanceof LeaseLost)
@@ -143,6 +156,7 @@ async function settle(
   task: StepTask,
   opened: OpenedTask,
   node: StepNode,
+  plan: StepPlan,
   record: StepRecord,
   end: Extract<StepEnd, { kind: 'ended' }>,
   began: number,
@@ -181,6 +195,7 @@ async function settle(
     task,
     opened,
     node,
+    plan,
     outcome,
     now - began,
     bytes,
@@ -194,22 +209,25 @@ async function replayOnly(
   task: StepTask,
   opened: OpenedTask,
   node: StepNode,
+  plan: StepPlan,
   at: string,
   began: number,
 ): Promise<TaskAnswer> {
   const record = await getStep(opened.env.store, opened.run.run, at);
   if (record === undefined || record.status === 'running' || record.epoch > task.epoch) throw refused(task);
-  return replay(task, opened, node, record, began);
+  return replay(task, opened, node, plan, record, began);
 }
 
 async function replay(
   task: StepTask,
   opened: OpenedTask,
   node: StepNode,
+  plan: StepPlan,
   record: StepRecord,
   began: number,
 ): Promise<TaskAnswer> {
   if (record.status === 'running') throw new Error(`the step "${record.at}" is not settled`);
+  if (record.reason === HALTED && plan.quiet !== true) throw refused(task);
   const outcome: Outcome = {
     status: record.status,
     value: null,
@@ -218,7 +236,7 @@ async function replay(
     ...(record.error === undefined ? {} : { error: record.error }),
   };
   const ms = opened.env.clock.now() - began;
-  return answer(task, opened, node, outcome, ms, record.bytes, record.count, undefined);
+  return answer(task, opened, node, plan, outcome, ms, record.bytes, record.count, undefined);
 }
 
 /** The task's answer, or its failure; one that ends the run closes the record first. */
@@ -226,16 +244,18 @@ async function answer(
   task: StepTask,
   opened: OpenedTask,
   node: StepNode,
+  plan: StepPlan,
   outcome: Outcome,
   ms: number,
   bytes: number | undefined,
   count: number | undefined,
   stop: Stop | undefined,
 ): Promise<TaskAnswer> {
-  if (outcome.status === 'failed') {
+  if (outcome.status === 'failed' && plan.quiet !== true) {
     const { error } = outcome;
     if (error === undefined) throw new Error(`the step "${task.at}${node.id}" failed without an error`);
     await closeAfter(task, opened, node, error, stop);
+    await haltAround(opened, node, task.at);
     throw publicFailure(error);
   }
   return {
@@ -244,6 +264,15 @@ async function answer(
     ...(bytes === undefined ? {} : { bytes }),
     ...(count === undefined ? {} : { count }),
   };
+}
+
+/** A failure that ends an item of a map loop under `abort` lets no new item of that loop start. */
+async function haltAround(opened: OpenedTask, node: StepNode, prefix: string): Promise<void> {
+  const { env, loaded, run } = opened;
+  const halted = loopEndedBy(loaded.index, node);
+  if (halted === undefined || halted.strategy.onStepFailure !== 'abort') return;
+  const depth = loaded.index.loops.get(halted.id)?.length ?? 0;
+  await haltStep(env.store, run.run, prefixAtDepth(prefix, depth) + halted.id);
 }
 
 async function closeAfter(

@@ -42,7 +42,7 @@ export interface Feed {
 
 export interface FeedRequest {
   at: string;
-  items: readonly Json[];
+  itemAt(index: number): Json;
   to: number;
   /** Attempts to count for each item. */
   attemptsEach: number;
@@ -140,8 +140,8 @@ export function createFeed(
       head.position += 1;
       unsent -= 1;
       claimAhead();
-      const item = request.items[index];
-      return { window: head.window, index, item: item ?? null, resume: head.window.resumes.get(index) };
+      const item = request.itemAt(index);
+      return { window: head.window, index, item, resume: head.window.resumes.get(index) };
     }
     return undefined;
   }

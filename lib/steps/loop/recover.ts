@@ -47,7 +47,7 @@ export interface RecoverRequest {
   firstWindow: number;
   /** The journal's windows from here on are another lane's. */
   endWindow: number;
-  items: readonly Json[];
+  itemAt(index: number): Json;
 }
 
 /** Reads the journal and takes over what is nobody's any more. Throws LeaseLost where somebody else does. */
@@ -116,7 +116,7 @@ async function recoverWindow(
     else if (known || mayRepeat) {
       todo.push(index);
       if (halfway !== undefined) resumes.set(index, progressOf(halfway));
-    } else results.push(unknownItem(node, frame, index, request.items[index] ?? null));
+    } else results.push(unknownItem(node, frame, index, request.itemAt(index)));
   }
   if (window.state === 'done' && todo.length === 0) return undefined;
   const record =

@@ -23,7 +23,7 @@ import { createWindowSizer } from './window-size.ts';
 export interface ItemsRequest {
   /** Path of the loop. */
   at: string;
-  items: readonly Json[];
+  itemAt(index: number): Json;
   from: number;
   to: number;
   firstWindow: number;
@@ -35,12 +35,13 @@ export interface ItemsRequest {
   /** True once no new item may start. */
   halted(): boolean;
   /** A failed item under `abort`. */
-  onHalt(): void;
+  onHalt(): Promise<void>;
   look(): Promise<void>;
 }
 
 export type ItemsEnd =
-  | { kind: 'ended'; counts: LoopCounts; failure?: StepFailure }
+  /** `complete`: every item has a result. */
+  | { kind: 'ended'; counts: LoopCounts; complete: boolean; failure?: StepFailure }
   | { kind: 'suspended'; notBefore?: number; waiting: boolean };
 
 /** Throws LeaseLost, and faults of ours. */
@@ -62,17 +63,23 @@ export async function runItems(
   const sizer = createWindowSizer(limits.windowMs, request.concurrency);
   const feed = createFeed(work, { ...request, attemptsEach: callsPerIteration(node), sizer }, recovered);
   const suspended = new Map<number, { progress: Progress; fed: FedItem }>();
-  const state: { failure?: StepFailure; halted: boolean; notBefore?: number; short: boolean; open: number } =
-    {
-      halted: false,
-      short: false,
-      open: 0,
-    };
+  const state: {
+    failure?: StepFailure;
+    halted: boolean;
+    notBefore?: number;
+    short: boolean;
+    open: number;
+    halting?: Promise<void>;
+  } = {
+    halted: false,
+    short: false,
+    open: 0,
+  };
   // What an earlier delivery saw fail stands.
   if (abort && counts.failed > 0) halt();
 
   function halt(): void {
-    if (!state.halted) request.onHalt();
+    if (!state.halted) state.halting = request.onHalt();
     state.halted = true;
     feed.stop();
   }
@@ -135,12 +142,18 @@ export async function runItems(
   }
 
   const early = state.failure !== undefined || state.halted;
-  if (!early && state.open === 0 && feed.exhausted()) return { kind: 'ended', counts };
+  if (!early && state.open === 0 && feed.exhausted()) return { kind: 'ended', counts, complete: true };
   if (early) {
     // An item between two attempts is not gone on with: it has no result, and a redrive runs it.
     if (suspended.size > 0) await leave();
     await feed.closeUnfinished();
-    return { kind: 'ended', counts, ...(state.failure === undefined ? {} : { failure: state.failure }) };
+    await state.halting;
+    return {
+      kind: 'ended',
+      counts,
+      complete: false,
+      ...(state.failure === undefined ? {} : { failure: state.failure }),
+    };
   }
   await leave();
   const waiting = !state.short && feed.exhausted();

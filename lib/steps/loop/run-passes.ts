@@ -5,14 +5,7 @@
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
-import {
-  claimWindow,
-  finishWindow,
-  listWindows,
-  readResults,
-  reopenWindow,
-  takeOverWindow,
-} from '../../store/journal.ts';
+import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
 import type { ItemResult, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import type { Frame } from '../frame.ts';
@@ -26,6 +19,7 @@ import { goesOn } from './passes.ts';
 import { unknownItem } from './recover.ts';
 import { bodyMayRepeat, mayRunAnew } from './repeat.ts';
 import type { ItemsEnd } from './run-items.ts';
+import { own } from './write-results.ts';
 
 export interface PassesRequest {
   at: string;
@@ -57,7 +51,7 @@ export async function runPasses(
         await request.look();
         throwIfStopped(work);
         await work.budget.reserve(callsPerIteration(node));
-        const claimed = await own(work, request.at, pass, window);
+        const claimed = await own(work, request.at, window, pass, pass, pass + 1);
         const left =
           partial !== undefined && partial.owner === window?.owner
             ? partial.windows.find((each) => each.window === pass)
@@ -73,7 +67,7 @@ export async function runPasses(
         if (!(await finishWindow(store, claimed, [result]))) throw new LeaseLost(work.run.run, request.at);
       }
       countItem(counts, result);
-      if (!goesOn(node, frame, result)) return { kind: 'ended', counts };
+      if (!goesOn(node, frame, result)) return { kind: 'ended', counts, complete: true };
       input = result.value;
     }
   } catch (error) {
@@ -85,7 +79,7 @@ export async function runPasses(
         ...(notBefore === undefined ? {} : { notBefore }),
       };
     }
-    if (error instanceof StepFailure) return { kind: 'ended', counts, failure: error };
+    if (error instanceof StepFailure) return { kind: 'ended', counts, complete: false, failure: error };
     throw error;
   }
 }
@@ -115,27 +109,6 @@ async function runPass(
     }
     throw error;
   }
-}
-
-/** Claims the pass, or takes it over. */
-async function own(
-  work: Work,
-  at: string,
-  pass: number,
-  window: WindowRecord | undefined,
-): Promise<WindowRecord> {
-  const { env, run, owner, epoch } = work;
-  if (window === undefined) {
-    const claim = { run: run.run, at, window: pass, from: pass, to: pass + 1, owner, epoch };
-    if (!(await claimWindow(env.store, claim))) throw new LeaseLost(run.run, at);
-    return { ...claim, state: 'claimed' };
-  }
-  const taken =
-    window.state === 'done'
-      ? await reopenWindow(env.store, window, owner, epoch)
-      : await takeOverWindow(env.store, window, owner, epoch);
-  if (taken === undefined) throw new LeaseLost(run.run, at);
-  return taken;
 }
 
 function runsAnew(work: Work, node: LoopNode, window: WindowRecord, result: ItemResult): boolean {

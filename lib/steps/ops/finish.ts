@@ -26,6 +26,7 @@ export async function finish(task: FinishTask, env: StepsEnvironment): Promise<T
     values: new Set(uses.values),
     results: new Set(uses.results),
     limits: new Set(),
+    halts: new Set(),
     errors: index.readsRunErrors,
   });
   let output: Json;

@@ -1,0 +1,105 @@
+/**
+ * `pass`: between the passes of a `while` loop of states, and before its first and after its last. It answers with the `at` of
+ * the pass that is to run, or, done, with that of the loop itself.
+ *
+ *     rows/00002/                  the loop is entered            → pass at rows/00002/pages/00000/
+ *     rows/00002/pages/00000/      its first pass has ended       → pass at rows/00002/pages/00001/, or done at rows/00002/
+ */
+import type { Json } from '../../blueprint/json.ts';
+import type { LoopNode } from '../../compile/program.ts';
+import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
+import type { ItemResult, StepRecord } from '../../store/records.ts';
+import { getSteps } from '../../store/steps.ts';
+import { getValue } from '../../store/values.ts';
+import type { StepsEnvironment } from '../environment.ts';
+import { scopeFor, skippedBy } from '../frame.ts';
+import { countItem, newCounts } from '../loop/outcome.ts';
+import { goesOn } from '../loop/passes.ts';
+import { own } from '../loop/write-results.ts';
+import { iterationOf, iterationsOf, prefixAtDepth } from '../occurrence.ts';
+import { nodeOf, openTask } from '../open-task.ts';
+import { lastOf } from '../program-index.ts';
+import type { PassTask, TaskAnswer } from '../protocol.ts';
+import { readsOf } from '../reading.ts';
+import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
+import { holds } from '../templates.ts';
+import { endLoop, loopNodeOf } from './loop.ts';
+import { iterationResult } from './settle.ts';
+
+export async function pass(task: PassTask, env: StepsEnvironment): Promise<TaskAnswer> {
+  const opened = await openTask(task, env);
+  const node = loopNodeOf(nodeOf(opened.loaded, task.step));
+  const depth = opened.loaded.index.loops.get(node.id)?.length ?? 0;
+  const outer = prefixAtDepth(task.at, depth);
+  const ended = iterationsOf(task.at)[depth]?.index;
+  const plan = {
+    reads: readsOf(opened.loaded.index, node, false),
+    ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
+  };
+  const answer = await onStep({ ...task, at: outer }, opened, node, plan, (step) => run(step, node, ended));
+  return { at: outer, ...answer };
+}
+
+async function run(step: StepWork, node: LoopNode, ended: number | undefined): Promise<StepEnd> {
+  const { frame } = step;
+  try {
+    if (ended !== undefined) return await afterPass(step, node, ended);
+    const reason = skippedBy(frame, node);
+    if (reason !== undefined) return { kind: 'ended', outcome: skipped(reason) };
+    if (node.when !== undefined && !holds(node.when, scopeFor(frame, node.uses), node.id, 'when')) {
+      return { kind: 'ended', outcome: skipped('when') };
+    }
+    return passAt(step, node, 0);
+  } catch (error) {
+    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
+  }
+}
+
+/** Writes down how the pass ended, and says whether another follows. */
+async function afterPass(step: StepWork, node: LoopNode, index: number): Promise<StepEnd> {
+  const { frame, record, work } = step;
+  const { store } = work.env;
+  const prefix = frame.at + iterationOf(node.id, index);
+  const last = prefix + lastOf(node.body).id;
+  const [records, value] = await Promise.all([
+    getSteps(
+      store,
+      record.run,
+      node.body.map(({ id }) => prefix + id),
+    ),
+    lastOf(node.body).type === 'loop'
+      ? readResults(store, record.run, last).then((results): Json => results.map((result) => result.value))
+      : getValue(store, record.run, last),
+  ]);
+  if (records.some((each) => failedBefore(step, each))) return passAt(step, node, index);
+  const result: ItemResult | undefined = iterationResult(frame, node, index, null, records, value ?? null);
+  if (result === undefined) throw new Error(`the pass "${prefix}" has not run`);
+  const windows = await listWindows(store, record.run, record.at);
+  const window = await own(
+    work,
+    record.at,
+    windows.find((each) => each.window === index),
+    index,
+    index,
+    index + 1,
+  );
+  await finishWindow(store, window, [result]);
+  if (goesOn(node, frame, result)) return passAt(step, node, index + 1);
+  const counts = newCounts();
+  for (const each of await readResults(store, record.run, record.at)) countItem(counts, each);
+  return endLoop(step, node, counts, undefined);
+}
+
+/** A redrive comes back to the pass that failed. */
+function failedBefore({ work }: StepWork, record: StepRecord | undefined): boolean {
+  return record?.status === 'failed' && record.epoch < work.epoch && record.error?.kind !== 'OutcomeUnknown';
+}
+
+function passAt(step: StepWork, node: LoopNode, index: number): StepEnd {
+  const at = step.frame.at + iterationOf(node.id, index);
+  return { kind: 'released', answer: { status: 'pass', ms: 0, at } };
+}
+
+function skipped(reason: string) {
+  return { status: 'skipped' as const, reason, value: null, attempts: 0, ms: 0 };
+}

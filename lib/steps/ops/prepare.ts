@@ -1,0 +1,159 @@
+/**
+ * `prepare`: a sub-workflow is about to be started. Its run record is written here, with an id that follows from run, path and
+ * epoch, so a second delivery prepares the same run; Step Functions then starts it.
+ *
+ * A child of an older epoch that has begun is not started again: the answer has no child, and `adopt` goes on with it.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../blueprint/canonical.ts';
+import { StepFailure } from '../../blueprint/errors.ts';
+import type { JsonObject } from '../../blueprint/json.ts';
+import type { WorkflowCallNode } from '../../compile/program.ts';
+import type { RunRecord, WorkflowHead, WorkflowRevision } from '../../store/records.ts';
+import { childRunId } from '../../store/run-id.ts';
+import { addToBudget, createRun, getRun } from '../../store/runs.ts';
+import type { Store } from '../../store/store.ts';
+import { putValue } from '../../store/values.ts';
+import { getHead, getRevision } from '../../store/workflows.ts';
+import { evaluateArguments } from '../call/arguments.ts';
+import { loadDocument } from '../documents.ts';
+import type { StepsEnvironment } from '../environment.ts';
+import { scopeFor, skippedBy } from '../frame.ts';
+import { nodeOf, openTask } from '../open-task.ts';
+import type { PrepareTask, TaskAnswer } from '../protocol.ts';
+import { readsOf } from '../reading.ts';
+import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
+import { holds } from '../templates.ts';
+
+export async function prepare(task: PrepareTask, env: StepsEnvironment): Promise<TaskAnswer> {
+  const opened = await openTask(task, env);
+  const node = workflowNodeOf(nodeOf(opened.loaded, task.step));
+  const plan = {
+    reads: readsOf(opened.loaded.index, node, false),
+    ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
+  };
+  return onStep(task, opened, node, plan, (step) => run(step, node));
+}
+
+async function run(step: StepWork, node: WorkflowCallNode): Promise<StepEnd> {
+  const { frame, record, work } = step;
+  const skip = (reason: string) => ({ status: 'skipped' as const, reason, value: null, attempts: 0, ms: 0 });
+  const reason = skippedBy(frame, node);
+  if (reason !== undefined) return { kind: 'ended', outcome: skip(reason) };
+  try {
+    const scope = scopeFor(frame, node.uses);
+    if (node.when !== undefined && !holds(node.when, scope, node.id, 'when')) {
+      return { kind: 'ended', outcome: skip('when') };
+    }
+    const before = await latestChild(work.env.store, work.run.run, record.at, work.epoch);
+    const child = before ?? (await makeChild(step, node, evaluateArguments(node, scope)));
+    // One that nobody has claimed was never started, whatever epoch it is of.
+    if (child.status !== 'STARTING') return released({});
+    const { run, versionArn, executionName } = child;
+    return released({ child: { stateMachineArn: versionArn, name: executionName, input: { run } } });
+  } catch (error) {
+    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
+  }
+}
+
+/** The step stays open for `adopt`. */
+function released(answer: Partial<TaskAnswer>): StepEnd {
+  return { kind: 'released', answer: { status: 'done', ms: 0, ...answer } };
+}
+
+/** The child of the newest epoch up to this one. */
+export async function latestChild(
+  store: Store,
+  run: string,
+  at: string,
+  epoch: number,
+): Promise<RunRecord | undefined> {
+  for (let each = epoch; each >= 0; each -= 1) {
+    const child = await getRun(store, childRunId(run, at, each));
+    if (child !== undefined) return child;
+  }
+  return undefined;
+}
+
+async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObject): Promise<RunRecord> {
+  const { record, work } = step;
+  const { env, run } = work;
+  const { limits, store } = env;
+  if (run.depth + 1 > limits.maxDepth) {
+    throw new StepFailure(
+      'LimitExceeded',
+      `step "${node.id}": sub-workflows stand ${limits.maxDepth} deep, which is the limit`,
+    );
+  }
+  const { head, revision } = await target(step, node);
+  const { index } = await loadDocument(store, node.workflow, revision.hash);
+  const budget = await addToBudget(
+    store,
+    run.root,
+    { subRuns: 1 },
+    { attempts: limits.maxAttempts, subRuns: limits.maxSubRuns },
+  );
+  if (!budget.ok) {
+    throw new StepFailure(
+      'LimitExceeded',
+      `step "${node.id}": the run has started the most sub-runs allowed, ${limits.maxSubRuns}`,
+    );
+  }
+  const now = env.clock.now();
+  const id = childRunId(run.run, record.at, work.epoch);
+  const own = now + Math.min(index.program.timeoutSeconds, limits.maxRunSeconds) * 1000;
+  const { run: child } = await createRun(store, {
+    run: id,
+    workflow: node.workflow,
+    revision: revision.revision,
+    hash: revision.hash,
+    principal: run.principal,
+    owner: head.owner.id,
+    trigger: 'workflow',
+    status: 'STARTING',
+    stateMachineArn: revision.stateMachineArn ?? head.stateMachineArn,
+    versionArn: revision.versionArn ?? head.versionArn,
+    executionName: id,
+    epoch: 0,
+    createdAt: new Date(now).toISOString(),
+    touchedAt: new Date(now).toISOString(),
+    deadline: Math.min(own, run.deadline ?? own, record.deadline ?? own),
+    paramsHash: createHash('sha256').update(canonicalJson(params)).digest('hex'),
+    root: run.root,
+    parent: { run: run.run, at: record.at },
+    depth: run.depth + 1,
+    attempts: 0,
+    subRuns: 0,
+    errorCount: 0,
+  });
+  await putValue(store, id, '$params', params);
+  return child;
+}
+
+/** The revision that the step was pinned to, or the current one where it floats. */
+async function target(
+  step: StepWork,
+  node: WorkflowCallNode,
+): Promise<{ head: WorkflowHead; revision: WorkflowRevision }> {
+  const { env, document } = step.work;
+  const head = await getHead(env.store, node.workflow);
+  if (head === undefined || head.deletedAt !== undefined) {
+    const what = head === undefined ? 'there is no workflow' : 'deleted is the workflow';
+    throw new StepFailure('SubWorkflowFailed', `step "${node.id}": ${what} "${node.workflow}"`);
+  }
+  const bound = Object.hasOwn(document.workflows, node.id) ? document.workflows[node.id] : undefined;
+  const revision = await getRevision(env.store, node.workflow, bound?.revision ?? head.revision);
+  if (revision === undefined || (bound !== undefined && revision.hash !== bound.hash)) {
+    throw new StepFailure(
+      'SubWorkflowFailed',
+      `step "${node.id}": the workflow "${node.workflow}" has no such revision`,
+    );
+  }
+  return { head, revision };
+}
+
+export function workflowNodeOf(node: ReturnType<typeof nodeOf>): WorkflowCallNode {
+  if (node.type !== 'call' || node.call !== 'workflow')
+    throw new Error(`the step "${node.id}" is no sub-workflow`);
+  return node;
+}
