@@ -6,7 +6,7 @@
  *     call.machine.json    its machine, indented
  *     call.estimate.txt    what a run of it costs
  *
- * `npm run corpus` rewrites machines and estimates; the test fails where what is written differs from what is compiled.
+ * `npm run corpus` rewrites machines and estimates, and the diagnostics of test/corpus/invalid; the test fails where what is written differs from what is compiled.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -14,6 +14,7 @@ import { documentHash } from '../lib/blueprint/canonical.ts';
 import type { Blueprint, BlueprintDocument } from '../lib/blueprint/types.ts';
 import { type Compiled, compileDocument } from '../lib/compile/compile.ts';
 import { parseProgram } from '../lib/compile/parse.ts';
+import { rewriteInvalidCorpus } from '../test/compile/invalid-corpus.ts';
 
 /** Scripts and tests run in the repository's folder. */
 const FOLDER = 'test/corpus/valid';
@@ -90,4 +91,6 @@ function isMade(file: string): boolean {
 if (process.argv[1] !== undefined && basename(process.argv[1]).startsWith('corpus.')) {
   const written = writeCorpus();
   process.stdout.write(`${written.length} files written in test/corpus/valid\n`);
+  const cases = rewriteInvalidCorpus();
+  process.stdout.write(`${cases} files written in test/corpus/invalid\n`);
 }

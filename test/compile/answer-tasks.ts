@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../lib/blueprint/json.ts';
 import type { Program } from '../../lib/compile/program.ts';
-import type { StepTask, Task, TaskAnswer } from '../../lib/steps/protocol.ts';
+import type { StepTask, Task, TaskAnswer } from '../../lib/compile/protocol.ts';
 import { functionError, type Handler } from '../local/step-functions/interpreter/execute.ts';
 
 export const CHILD_ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:mwe-child';

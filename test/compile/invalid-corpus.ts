@@ -84,10 +84,12 @@ function replaceAt(value: Json, at: string, pointer: string, replacement: Json):
   );
 }
 
-/** Writes what each case gets now; for a reader to look at in the difference. */
-export function rewriteInvalidCorpus(): void {
-  for (const [name, invalid] of invalidCases()) {
+/** Writes what each case gets now, for a reader to look at in the difference. How many files. */
+export function rewriteInvalidCorpus(): number {
+  const cases = invalidCases();
+  for (const [name, invalid] of cases) {
     const text = JSON.stringify({ ...invalid, diagnostics: diagnosticsOf(invalid) }, null, 2);
     writeFileSync(join(FOLDER, `${name}.json`), `${text}\n`);
   }
+  return cases.length;
 }

@@ -4,7 +4,7 @@ import type { StateMachine } from '../../lib/asl/types.ts';
 import type { Json } from '../../lib/blueprint/json.ts';
 import type { Blueprint } from '../../lib/blueprint/types.ts';
 import { parseProgram } from '../../lib/compile/parse.ts';
-import type { BeginTask } from '../../lib/steps/protocol.ts';
+import type { BeginTask } from '../../lib/compile/protocol.ts';
 import {
   type Execution,
   execute,

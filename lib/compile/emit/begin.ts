@@ -5,8 +5,9 @@
  *     input  { "run": "…" } from the endpoint, { "params": {…} } from the console, …
  *     output { "task": { "abi": 1, "workflow": "sync", "hash": "…", "run": "…", "execution": "arn:…", "epoch": 0, "at": "" } }
  */
-import { ABI, DUPLICATE as DUPLICATE_ERROR } from '../../steps/protocol.ts';
+
 import { BEGIN, DUPLICATE } from '../plan/names.ts';
+import { ABI, DUPLICATE as DUPLICATE_ERROR } from '../protocol.ts';
 import { redelivery } from './retry.ts';
 import { addState, type Scope } from './scope.ts';
 import { INVOKE, invocation, taskTimeout } from './task.ts';

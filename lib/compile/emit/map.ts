@@ -14,7 +14,6 @@ import type { MapState, State } from '../../asl/types.ts';
 import type { Json } from '../../blueprint/json.ts';
 import { itemsOf, nextOf, settleOf } from '../plan/names.ts';
 import type { PlannedLanes, PlannedMapLoop } from '../plan/plan.ts';
-import { described } from './comment.ts';
 import { KEEP_COUNT, PASS_COUNT, PASS_COUNT_AND_ANSWER } from './payload.ts';
 import { addState, innerScope, type Scope } from './scope.ts';
 import { addChoice, addTask, catchFailure } from './task.ts';
@@ -37,7 +36,7 @@ export function emitMap(
 ): void {
   const [items, settle] = [itemsOf(step.id), settleOf(step.id)];
   addTask(scope, items, {
-    comment: described(`items of the loop "${step.id}"`, step.node),
+    comment: `items of the loop "${step.id}"`,
     op: 'items',
     step: step.id,
     output: KEEP_COUNT,

@@ -13,7 +13,7 @@
  * A distributed map's children have no variables of their parent, so all of it is in the input.
  */
 import type { Json } from '../../blueprint/json.ts';
-import type { StepTask } from '../../steps/protocol.ts';
+import type { StepTask } from '../protocol.ts';
 
 /** Redrives of this execution, on top of those of the execution that started it. */
 const EPOCH = '$states.input.task.epoch + $states.context.Execution.RedriveCount';
@@ -58,8 +58,12 @@ export function leavePass(loop: string): string {
   return `{% {'task': $merge([$states.input.task, {'at': ${outer}}])} %}`;
 }
 
-/** `count` items of one constant: the values are in the store, so an item is no more than its place. */
-export const ITEMS = '{% [[1..$states.input.count].(0)] %}';
+/**
+ * `count` items of one constant: the values are in the store, so an item is no more than its place. A range up to nothing
+ * would be an empty list, and a loop over nothing a success: an answer without a count is an error instead.
+ */
+export const ITEMS =
+  "{% $exists($states.input.count) ? [[1..$states.input.count].(0)] : $error('the items task answered no count') %}";
 
 /** Input of an iteration: the same task one level down, `at` + `pods/00012/`. */
 export function iterationSelector(loop: string, distributed: boolean): Json {

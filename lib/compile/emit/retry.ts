@@ -10,7 +10,7 @@
 import type { Catcher, Retrier } from '../../asl/types.ts';
 import { ERROR_KINDS } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
-import { BUSY } from '../../steps/protocol.ts';
+import { BUSY } from '../protocol.ts';
 
 const PLATFORM_ERRORS = [
   'Lambda.TooManyRequestsException',

@@ -18,6 +18,13 @@ import { addChoice, addTask, addWait, catchFailure, rule } from './task.ts';
 
 const START_EXECUTION = 'arn:aws:states:::states:startExecution.sync:2';
 
+/**
+ * The child's input, and the parent's ARN under the key by which the console links the two executions.
+ * Source: developer guide, "Start workflow executions from a task state", "Associate workflow executions".
+ */
+const CHILD_INPUT =
+  "{% $merge([$states.input.answer.child.input, {'AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID': $states.context.Execution.Id}]) %}";
+
 export function emitSubWorkflow(scope: Scope, step: PlannedSubWorkflow, next: string): void {
   const [prepare, adopt] = [prepareOf(step.id), adoptOf(step.id)];
   addTask(scope, prepare, {
@@ -59,7 +66,7 @@ function startState(step: PlannedSubWorkflow, comment: string): TaskState {
     Arguments: {
       StateMachineArn: '{% $states.input.answer.child.stateMachineArn %}',
       Name: '{% $states.input.answer.child.name %}',
-      Input: '{% $states.input.answer.child.input %}',
+      Input: CHILD_INPUT,
     },
     Output: KEEP_TASK,
     Retry: START_RETRY,

@@ -4,9 +4,9 @@
  */
 import type { Catcher, ChoiceRule, TaskState } from '../../asl/types.ts';
 import type { Json } from '../../blueprint/json.ts';
-import type { StepTask, TaskAnswer } from '../../steps/protocol.ts';
 import { nextOf, waitOf } from '../plan/names.ts';
 import type { PlannedStep } from '../plan/plan.ts';
+import type { StepTask, TaskAnswer } from '../protocol.ts';
 import { KEEP_TASK, stepPayload } from './payload.ts';
 import { redelivery, stepFailures } from './retry.ts';
 import { addState, failureState, type Scope } from './scope.ts';

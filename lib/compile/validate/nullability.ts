@@ -36,6 +36,8 @@ export function nullKnowledge(
       }
       case 'run':
         return rest.length > 0;
+      case 'output':
+        return outputMayBeNull([name, ...rest], place);
       default:
         return true;
     }
@@ -61,25 +63,38 @@ function valueMayBeNull(step: OutlineStep, path: readonly string[], place: Place
     const inner = step.inner[0]?.find((each) => each.id === name);
     return inner === undefined || valueMayBeNull(inner, rest, place);
   }
+  return !toolPromises(step, path, place);
+}
+
+/** The step's own value: in `select` as the tool gave it, in `failWhen` and `while` as `select` made it. */
+function outputMayBeNull(path: readonly string[], place: Place): boolean {
+  const { step, field } = place.site;
+  if (step === undefined || (field !== 'select' && step.raw.select !== undefined)) return true;
+  return !toolPromises(step, path, place);
+}
+
+/** Whether a call's value, before `select`, has something other than null at the path, as its tool's schema says. */
+function toolPromises(step: OutlineStep, path: readonly string[], { catalog }: Place): boolean {
+  const { parse } = step.raw;
   const schema =
-    step.type === 'call' && step.raw.parse === undefined
-      ? toolOf(step, place.catalog)?.outputSchema
-      : undefined;
-  return schema === undefined || !promises(schema, path);
+    parse === undefined || parse === 'structured' ? toolOf(step, catalog)?.outputSchema : undefined;
+  return schema !== undefined && promises(schema, path);
 }
 
 /** Skipped, or failed where that reads as null: in readers of its value before they run a failed step skips them. */
 function mayNotHaveRun(step: OutlineStep, { site, outline }: Place): boolean {
   for (let at: OutlineStep | undefined = step; at !== undefined && !isAround(at, site.step); at = at.parent) {
     if (at.raw.when !== undefined && at.raw.when !== true) return true;
-    if (site.phase === 'after' && mayGoOn(at, outline)) return true;
+    // A loop or parallel that goes on past failures succeeds itself; whether it is reached is up to what is around it.
+    const inside = at.type === 'loop' || at.type === 'parallel' ? at.parent : at;
+    if (site.phase === 'after' && mayGoOn(inside, outline)) return true;
   }
   return false;
 }
 
 /** Whether a run goes on past a failure of the step: the nearest strategy says `continue`. */
-function mayGoOn(step: OutlineStep, outline: Outline): boolean {
-  for (let at: OutlineStep | undefined = step; at !== undefined; at = at.parent) {
+function mayGoOn(step: OutlineStep | undefined, outline: Outline): boolean {
+  for (let at = step; at !== undefined; at = at.parent) {
     if (isJsonObject(at.raw.errorStrategy)) return at.raw.errorStrategy.onStepFailure === 'continue';
   }
   const { errorStrategy } = outline.blueprint;

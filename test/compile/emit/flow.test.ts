@@ -287,6 +287,13 @@ describe('the flow of a machine', () => {
     expect(run.steps).toEqual([]);
   });
 
+  it('fails a map whose items task answers no count, instead of running over nothing', async () => {
+    const run = await runBlueprint(blueprint(mapOf('l', call('x'))), {
+      answer: ({ op }) => (op === 'items' ? { count: undefined } : undefined),
+    });
+    expect(run.outcome).toMatchObject({ status: 'FAILED', error: 'States.QueryEvaluationError' });
+  });
+
   it('passes an error that is no kind of ours on, under continue too', async () => {
     const run = await runBlueprint(blueprint(call('a', { errorStrategy: CONTINUE }), call('b')), {
       answer: () => 'TypeError',
