@@ -9,8 +9,8 @@
 import { MAX_EVALUATION_BYTES } from '../blueprint/limits.ts';
 import { EvaluationError } from './errors.ts';
 
-/** Elements that one evaluation may visit: a second or so of work, far above a join of two long lists. */
-export const MAX_EVALUATION_VISITS = 50_000_000;
+/** Elements that one evaluation may visit: some seconds of work, and more than a join of two lists of 20,000 needs. */
+export const MAX_EVALUATION_VISITS = 25_000_000;
 
 export interface Budget {
   readonly maxBytes: number;

@@ -41,7 +41,7 @@ export function contains(where: Json[] | string, what: Json, budget: Budget): bo
   }
   if (what === null || typeof what !== 'object') {
     // A native scan of scalars costs a fraction of evaluating something for each element.
-    budget.visit(where.length >> 3);
+    budget.visit(where.length >> 4);
     return where.includes(what);
   }
   budget.visit(where.length);

@@ -7,10 +7,11 @@
  *
  * Why our own and no library: none gives the position of a fault or of a name (the lint, the references and the hints live
  * on them), reads own properties only, measures what it builds, or takes hyphens and `.0` in its grammar; with any of them
- * that would be a second parser beside theirs. Compliance: every case of the suite but one that `.0` changes. Speed on a
- * value of 2 MB (5,250 pods, Node 20, one core; median ms):
+ * that would be a second parser beside theirs. Compliance (892 cases): ours all but `foo.1`, which `.0` changes; community
+ * 1.3.0 fails one, and answers null for `x.*.a.b`, which no case covers; powertools 2.36 fails 3, jmespath 0.16 fails 5.
+ * Speed on a value of 2 MB (5,250 pods, Node 20, one core; median ms):
  *
- *                                                  own    community 1.3   powertools 2.36  jmespath 0.16
+ *                                                  own    community   powertools   jmespath
  *     filter, one field                            0.37   0.60            1.4              0.57
  *     filter, multi-select of three, sort_by       2.7    8.7             5.7              3.6
  *     [].spec.containers[].image                   0.52   1.4             1.1              0.61

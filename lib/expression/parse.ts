@@ -182,7 +182,7 @@ function parsePath(tokens: TokenReader, operandOfNot = false): Ast {
       take({ type: 'flatten', offset: tokens.next().offset });
     } else if (token.type === '[') {
       take(parseBracket(tokens));
-    } else if (operandOfNot && !projecting) {
+    } else if (operandOfNot && !projecting && !isIndexAfterDot(tokens)) {
       break;
     } else if (token.type === '[?') {
       take(parseFilter(tokens));
@@ -195,6 +195,11 @@ function parsePath(tokens: TokenReader, operandOfNot = false): Ast {
   }
   tokens.depth = depth;
   return toNode(start, steps, offset);
+}
+
+/** `.0` is `[0]` to the letter, also behind `!`. */
+function isIndexAfterDot(tokens: TokenReader): boolean {
+  return tokens.peek().type === '.' && tokens.peek(1).type === 'number';
 }
 
 function toNode(start: PathStart, steps: PathStep[], offset: number): Ast {
