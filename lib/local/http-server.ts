@@ -17,8 +17,6 @@ export interface ServerOptions {
   guard?: Omit<GuardOptions, 'port'>;
   /** What a handler threw; the caller saw a 500 without it. */
   onError?: (error: unknown) => void;
-  /** A server to listen with instead of a new one; its own request listeners are not called. */
-  server?: Server;
 }
 
 export interface RunningServer {
@@ -34,8 +32,7 @@ export interface RunningServer {
 /** Starts listening. Rejects with Node's error where it cannot (`EADDRINUSE`, `EACCES`). */
 export async function startServer(handler: Handler, options: ServerOptions = {}): Promise<RunningServer> {
   const { host = '127.0.0.1', port = 0, guard = {}, onError = () => {} } = options;
-  const server = options.server ?? createServer();
-  server.removeAllListeners('request');
+  const server = createServer();
   // Clients keep their connections; Node's 5 seconds would close many just as a request is on its way.
   server.keepAliveTimeout = 75_000;
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTableInput } from '../store/table.ts';
 import { openDataFolder } from './data-folder.ts';
-import { startDynamoDb } from './dynamodb.ts';
+import { startDynamoDb } from './dynamodb/service.ts';
 import { type RunningServer, startServer } from './http-server.ts';
 import { createLambdaHandler } from './lambda/api.ts';
 import { createLambda, type LambdaFunction, type LambdaHandler } from './lambda/functions.ts';

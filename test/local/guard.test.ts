@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDynamoDb } from '../../lib/local/dynamodb.ts';
+import { startDynamoDb } from '../../lib/local/dynamodb/service.ts';
 import { refusalOf } from '../../lib/local/guard.ts';
 import { type RunningServer, startServer } from '../../lib/local/http-server.ts';
 import { createLambdaHandler } from '../../lib/local/lambda/api.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDynamoDb } from '../../lib/local/dynamodb.ts';
+import { startDynamoDb } from '../../lib/local/dynamodb/service.ts';
 import { startS3 } from '../../lib/local/s3/service.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { closeStore, openStore, type Store } from '../../lib/store/store.ts';

@@ -1,0 +1,153 @@
+/** All stand-ins together: a machine that invokes a function, events, a restart that loses nothing, a clean end. */
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateStateMachineCommand,
+  DescribeExecutionCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Local, type LocalOptions, startLocal } from '../../lib/local/start.ts';
+import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
+import { createRun, getRun } from '../../lib/store/runs.ts';
+import { closeStore, openStore, type Store } from '../../lib/store/store.ts';
+import { getValue, putValue } from '../../lib/store/values.ts';
+import { runRecord } from '../store/records.ts';
+
+let dataDir: string;
+const errors: unknown[] = [];
+beforeEach(async () => {
+  dataDir = join(await mkdtemp(join(tmpdir(), 'mwe-local-')), '.engine');
+  errors.length = 0;
+});
+afterEach(async () => {
+  await rm(join(dataDir, '..'), { recursive: true, force: true });
+  expect(errors).toEqual([]);
+});
+
+const start = (changes: Partial<LocalOptions> = {}): Promise<Local> =>
+  startLocal({
+    dataDir,
+    tableName: 'mwe',
+    bucketName: 'mwe-000000000000',
+    functions: {},
+    onError: (error) => errors.push(error),
+    ...changes,
+  });
+const storeOn = ({ endpoints }: Local): Store =>
+  openStore({
+    tableName: 'mwe',
+    bucketName: 'mwe-000000000000',
+    region: LOCAL_REGION,
+    endpoints,
+    credentials: LOCAL_CREDENTIALS,
+  });
+const isListening = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  );
+
+describe('startLocal', () => {
+  it('runs a machine on a function and tells what became of it', async () => {
+    const statuses: unknown[] = [];
+    let ended: () => void = () => {};
+    const end = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const local = await start({
+      functions: {
+        double: async (event) => ({ twice: (event as { n: number }).n * 2 }),
+        events: async (event) => {
+          const { detail } = event as { detail: { status: string } };
+          statuses.push(detail.status);
+          if (detail.status !== 'RUNNING') ended();
+        },
+      },
+      statusEvents: 'events',
+    });
+    const sfn = new SFNClient(
+      clientConfig({ region: LOCAL_REGION, endpoint: local.endpoints.sfn, credentials: LOCAL_CREDENTIALS }),
+    );
+    const { stateMachineArn } = await sfn.send(
+      new CreateStateMachineCommand({
+        name: 'mwe-double',
+        roleArn: 'arn:aws:iam::000000000000:role/mwe',
+        definition: JSON.stringify({
+          QueryLanguage: 'JSONata',
+          StartAt: 'double',
+          States: {
+            double: {
+              Type: 'Task',
+              Resource: 'arn:aws:states:::lambda:invoke',
+              Arguments: { FunctionName: 'double', Payload: '{% $states.input %}' },
+              Output: '{% $states.result.Payload %}',
+              End: true,
+            },
+          },
+        }),
+      }),
+    );
+    const { executionArn } = await sfn.send(
+      new StartExecutionCommand({ stateMachineArn, input: '{"n":21}' }),
+    );
+    await end;
+    expect(statuses).toEqual(['RUNNING', 'SUCCEEDED']);
+    expect(await sfn.send(new DescribeExecutionCommand({ executionArn }))).toMatchObject({
+      status: 'SUCCEEDED',
+      output: '{"twice":42}',
+    });
+    sfn.destroy();
+    await local.stop();
+  });
+
+  it('keeps everything over a restart, under another boot', async () => {
+    const large = 'x'.repeat(50_000);
+    const record = runRecord();
+    const first = await start();
+    const store = storeOn(first);
+    await createRun(store, record);
+    await putValue(store, record.run, '$params', large);
+    closeStore(store);
+    await first.stop();
+    const urls = Object.values(first.endpoints);
+    expect(await Promise.all(urls.map(isListening))).toEqual(urls.map(() => false));
+
+    const second = await start();
+    expect(second.boot).not.toBe(first.boot);
+    const again = storeOn(second);
+    expect(await getRun(again, record.run)).toEqual(record);
+    expect(await getValue(again, record.run, '$params')).toBe(large);
+    closeStore(again);
+    await second.stop();
+  });
+
+  it('has a folder to itself', async () => {
+    const local = await start();
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+    await expect(start()).rejects.toMatchObject({ code: 'EDATAINUSE' });
+    await local.stop();
+    await (await start()).stop();
+  });
+
+  it('stops what has started where something cannot', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const address = taken.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    for (const name of ['dynamodb', 's3', 'lambda', 'sfn'] as const) {
+      await expect(start({ ports: { [name]: port } })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    }
+    taken.close();
+    // The folder has been let go of each time.
+    await (await start()).stop();
+  });
+
+  it('says that its folder is no folder', async () => {
+    await writeFile(dataDir, '');
+    await expect(start()).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+});
