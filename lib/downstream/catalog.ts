@@ -171,10 +171,15 @@ function unknownTool(pool: Pool, name: string, catalog: Catalog): StepFailure {
     ({ config, tools }) => !isAllowed(config, name) && tools?.has(name) === true,
   );
   if (hidden !== undefined) return notAllowed(hidden.config, name);
-  const near = nearestName(
-    name,
-    new Set(catalog.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.name}`])),
-  );
+  // The right tool of a wrong server is nearer than any other name.
+  const elsewhere = catalog.tools.find((tool) => name.endsWith(`/${tool.name}`));
+  const near =
+    elsewhere === undefined
+      ? nearestName(
+          name,
+          new Set(catalog.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.name}`])),
+        )
+      : `${elsewhere.server}/${elsewhere.name}`;
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const silent = catalog.unreachable.map(({ server }) => server);
   const unasked = silent.length === 0 ? '' : ` (not reached: ${listNames(silent)})`;

@@ -7,6 +7,7 @@
  * over IDLE_MS is never used again; a body, or one event of a stream, longer than `maxBytes` fails with BodyTooLongError.
  * Redirects are handed back as they came: the SDK follows those within the origin and no other.
  */
+import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { FetchLike } from '@modelcontextprotocol/client';
@@ -65,6 +66,8 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
     new Promise((resolve, reject) => {
       const signal = init.signal ?? undefined;
       if (signal?.aborted === true) return reject(new NotSentError('aborted', { cause: signal.reason }));
+      // The transport hands in one signal with all its requests; Node takes more than ten listeners for a leak.
+      if (signal !== undefined) setMaxListeners(0, signal);
       const secure = url.protocol === 'https:';
       const request = (secure ? https : http).request(url, {
         method: init.method ?? 'GET',

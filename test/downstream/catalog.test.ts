@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { StepFailure } from '../../lib/blueprint/errors.ts';
 import { callTool } from '../../lib/downstream/call.ts';
 import { isRepeatable, readCatalog, resolveTool } from '../../lib/downstream/catalog.ts';
 import { livingChildren } from '../../lib/downstream/processes.ts';
@@ -115,7 +116,9 @@ describe('resolveTool', () => {
       ],
     ];
     for (const [name, kind, message] of failures) {
-      await expect(resolveTool(pool, name), name).rejects.toMatchObject({ kind, message });
+      const failure = await resolveTool(pool, name).catch((error: StepFailure) => error);
+      expect(failure, name).toMatchObject({ kind });
+      expect((failure as StepFailure).message).toBe(message);
     }
   });
 });
