@@ -44,7 +44,7 @@ function isFresh(output) {
 export async function bundle(entry) {
   const output = join(ROOT, 'dist', relative(ROOT, join(ROOT, entry)).replace(/\.ts$/, '.js'));
   if (isFresh(output)) return output;
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   mkdirSync(dirname(output), { recursive: true });
   const temporary = `${output}.${process.pid}.js`;
   try {
@@ -66,6 +66,8 @@ export async function bundle(entry) {
     renameSync(temporary, output);
   } finally {
     rmSync(temporary, { force: true });
+    // Its service is a child process, and would stay as long as we do.
+    await stop();
   }
   return output;
 }

@@ -6,22 +6,19 @@
  *     call.machine.json    its machine, indented
  *     call.estimate.txt    what a run of it costs
  *
- * `npm run corpus` rewrites machines and estimates, and the diagnostics of test/corpus/invalid; the test fails where what is written differs from what is compiled.
+ * `npm run corpus` rewrites machines and estimates, and the diagnostics of test/corpus/invalid; a test fails where what is
+ * written differs from what is compiled.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { documentHash } from '../lib/blueprint/canonical.ts';
-import type { Blueprint, BlueprintDocument } from '../lib/blueprint/types.ts';
+import type { Blueprint } from '../lib/blueprint/types.ts';
 import { type Compiled, compileDocument } from '../lib/compile/compile.ts';
-import { parseProgram } from '../lib/compile/parse.ts';
+import { documentOf, TARGET } from '../test/compile/compile-blueprint.ts';
 import { rewriteInvalidCorpus } from '../test/compile/invalid-corpus.ts';
 
 /** Scripts and tests run in the repository's folder. */
 const FOLDER = 'test/corpus/valid';
-const TARGET = {
-  callToolArn: 'arn:aws:lambda:us-east-1:000000000000:function:mwe-call-tool',
-  functionTimeoutSeconds: 900,
-};
 const MADE = ['.machine.json', '.estimate.txt'];
 
 export interface CorpusCase {
@@ -40,7 +37,7 @@ export function compileCorpus(folder: string = FOLDER): CorpusCase[] {
     .map((file) => {
       const name = basename(file, '.json');
       const blueprint = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Blueprint;
-      const document = corpusDocument(blueprint);
+      const document = documentOf(blueprint);
       const compiled = compileDocument(document, documentHash(document), TARGET);
       const files = {
         [`${name}.machine.json`]: `${JSON.stringify(compiled.definition, null, 2)}\n`,
@@ -57,7 +54,7 @@ export function readCorpusFiles(folder: string = FOLDER): Record<string, string>
 }
 
 /** Rewrites all machines and estimates, and removes those without a blueprint. */
-export function writeCorpus(folder: string = FOLDER): string[] {
+function writeCorpus(folder: string = FOLDER): string[] {
   const files = Object.assign({}, ...compileCorpus(folder).map((each) => each.files)) as Record<
     string,
     string
@@ -67,21 +64,6 @@ export function writeCorpus(folder: string = FOLDER): string[] {
   }
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
   return Object.keys(files);
-}
-
-/** As saving would bind it: servers that are named, sub-workflows pinned to a first revision. */
-function corpusDocument(blueprint: Blueprint): BlueprintDocument {
-  const document: BlueprintDocument = { abi: 1, blueprint, tools: {}, workflows: {} };
-  for (const [id, node] of parseProgram(blueprint).byId) {
-    if (node.type !== 'call') continue;
-    if (node.call === 'workflow') {
-      if (!node.floating)
-        document.workflows[id] = { workflow: node.workflow, revision: 1, hash: '0'.repeat(64) };
-    } else if (node.server !== undefined) {
-      document.tools[id] = { server: node.server, tool: node.tool };
-    }
-  }
-  return document;
 }
 
 function isMade(file: string): boolean {

@@ -13,7 +13,7 @@ import type { KnownWorkflow } from './validate.ts';
 export function bindDocument(
   blueprint: Blueprint,
   program: Program,
-  catalog: CatalogAnswer,
+  catalog: CatalogAnswer | undefined,
   known: ReadonlyMap<string, KnownWorkflow>,
 ): BlueprintDocument {
   const tools: [string, ToolBinding][] = [];
@@ -33,7 +33,7 @@ export function bindDocument(
   return { abi: 1, blueprint, tools: Object.fromEntries(tools), workflows: Object.fromEntries(workflows) };
 }
 
-function onlyServer(catalog: CatalogAnswer, tool: string): string | undefined {
-  const servers = catalog.tools.filter((t) => t.name === tool).map((t) => t.server);
+function onlyServer(catalog: CatalogAnswer | undefined, tool: string): string | undefined {
+  const servers = (catalog?.tools ?? []).filter((t) => t.name === tool).map((t) => t.server);
   return servers.length === 1 ? servers[0] : undefined;
 }

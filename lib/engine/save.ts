@@ -50,7 +50,10 @@ export async function saveBlueprint(
   input: Json,
   options: { readOnly?: boolean } = {},
 ): Promise<Saved> {
-  const { diagnostics, valid } = await checkBlueprint(env, input);
+  const { diagnostics, valid } = await checkBlueprint(env, input, {
+    // The deployment's own blueprints name their servers, and must not wait for them to start.
+    offline: options.readOnly === true,
+  });
   if (valid === undefined) {
     const count = diagnostics.filter((d) => d.severity === 'error').length;
     const message = `the blueprint is not saved: ${count} ${count === 1 ? 'error' : 'errors'}`;

@@ -78,10 +78,12 @@ async function readWorkflow(env: EngineEnvironment, id: string): Promise<KnownWo
   return { head, document: await getDocument(env.store, id, head.hash) };
 }
 
-function environment(catalog: CatalogAnswer, known: Map<string, KnownWorkflow>): ValidationEnvironment {
+function environment(
+  catalog: CatalogAnswer | undefined,
+  known: Map<string, KnownWorkflow>,
+): ValidationEnvironment {
   return {
-    tools: catalog.tools,
-    serverNames: catalog.servers,
+    ...(catalog === undefined ? {} : toolsOf(catalog)),
     workflows: (id: string) => {
       const found = known.get(id);
       return found && { blueprint: found.document.blueprint, revision: found.head.revision };
@@ -89,9 +91,29 @@ function environment(catalog: CatalogAnswer, known: Map<string, KnownWorkflow>):
   };
 }
 
-/** Validates, binds and compiles. Never throws for anything a blueprint can be. */
-export async function checkBlueprint(env: EngineEnvironment, input: Json): Promise<Checked> {
-  const [catalog, known] = await Promise.all([getCatalog(env), knownWorkflows(env, input)]);
+function toolsOf(
+  catalog: CatalogAnswer,
+): Pick<ValidationEnvironment, 'tools' | 'serverNames' | 'unavailable'> {
+  const tools = catalog.tools.map((tool) => ({
+    ...tool,
+    readOnly: tool.annotations.readOnlyHint === true && catalog.trusted.includes(tool.server),
+  }));
+  return { tools, serverNames: catalog.servers, unavailable: catalog.unavailable };
+}
+
+/**
+ * Validates, binds and compiles. Never throws for anything a blueprint can be.
+ * @param options.offline the downstream servers are not asked: tools without a server's name stay unbound.
+ */
+export async function checkBlueprint(
+  env: EngineEnvironment,
+  input: Json,
+  options: { offline?: boolean } = {},
+): Promise<Checked> {
+  const [catalog, known] = await Promise.all([
+    options.offline === true ? undefined : getCatalog(env),
+    knownWorkflows(env, input),
+  ]);
   const { blueprint, program, diagnostics } = validateBlueprint(input, environment(catalog, known));
   if (blueprint === undefined || program === undefined || hasError(diagnostics)) return { diagnostics };
   const document = bindDocument(blueprint, program, catalog, known);
