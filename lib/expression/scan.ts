@@ -54,12 +54,16 @@ export function scanText(text: string): ScannedText {
  */
 export function printText(parts: (string | { source: string })[]): string {
   let out = '';
-  parts.forEach((part, index) => {
-    if (typeof part !== 'string') out += `{{ ${part.source} }}`;
-    else if (typeof parts[index + 1] === 'object') out += printBeforeTemplate(part);
-    else out += escapeBraces(part);
-  });
-  return out;
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      text += part;
+      continue;
+    }
+    out += `${printBeforeTemplate(text)}{{ ${part.source} }}`;
+    text = '';
+  }
+  return out + escapeBraces(text);
 }
 
 function printBeforeTemplate(text: string): string {
