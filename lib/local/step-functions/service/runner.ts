@@ -27,7 +27,7 @@ import { redriveStanding } from './redrive-standing.ts';
 import { findRevision } from './revisions.ts';
 import type { CheckpointWriter } from './storage/checkpoints.ts';
 import type { ExecutionRecord, ExecutionStore } from './storage/executions.ts';
-import type { LogWriter } from './storage/files.ts';
+import { type LogWriter, removeFile } from './storage/files.ts';
 import type { HistoryStore } from './storage/history.ts';
 import type { MachineStore } from './storage/machines.ts';
 import type { MapRunStore } from './storage/map-runs.ts';
@@ -90,8 +90,9 @@ interface Live {
   /** The latest, kept for `close`. */
   checkpoint: Checkpoint | undefined;
   lastEventId: number;
-  /** A write of the running record that is under way; the end is written after it. */
+  /** A write of the running record that is under way; the end is written after it, and nothing after the end. */
   saving: Promise<void>;
+  ending: boolean;
   done: Promise<ExecutionRecord>;
 }
 
@@ -175,6 +176,7 @@ export function createRunner(parts: RunnerParts): Runner {
       checkpoint: resume,
       lastEventId,
       saving: Promise.resolve(),
+      ending: false,
       done: Promise.resolve(record),
     };
     const begin: ExecutionStart = {
@@ -226,6 +228,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const { record } = execution;
     const arn = record.executionArn;
     if (closing) return record;
+    execution.ending = true;
     const ended: ExecutionRecord = {
       ...record,
       status: outcome.status,
@@ -327,7 +330,7 @@ export function createRunner(parts: RunnerParts): Runner {
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     const timer = setTimeout(() => {
-      if (!live.has(child.record.executionArn)) return;
+      if (execution.ending || closing) return;
       execution.saving = executions.save(child.record).catch(parts.announcer.report);
     }, 50);
     try {
@@ -359,6 +362,10 @@ export function createRunner(parts: RunnerParts): Runner {
       executions.reopen(record);
       return { record, resume: previous.checkpoint, lastEventId };
     }
+    const definition = await machines.putDefinition(JSON.stringify(request.definition));
+    // A process that died before it stored the child may have left the beginning of a history.
+    if (parent.redriveCount > 0) await removeFile(executions.historyPath(arn));
+    // From here to `reserve` without a pause: lists are in the order of the sequence.
     const record: ExecutionRecord = {
       executionArn: arn,
       stateMachineArn: `${parent.stateMachineArn}/${label}`,
@@ -372,7 +379,7 @@ export function createRunner(parts: RunnerParts): Runner {
       mapRunArn: request.mapRunArn,
       label,
       roleArn: parent.roleArn,
-      definition: await machines.putDefinition(JSON.stringify(request.definition)),
+      definition,
       machineUpdateDate: parent.machineUpdateDate,
       input: JSON.stringify(request.input),
       redriveTokens: [],
@@ -430,7 +437,7 @@ export function createRunner(parts: RunnerParts): Runner {
     );
     for (const each of all)
       each.controller.abort({ error: 'ServiceClosed', cause: 'The service was closed.' });
-    await Promise.allSettled(all.map((each) => each.done));
+    await Promise.allSettled(all.flatMap((each) => [each.done, each.saving]));
     live.clear();
   }
 

@@ -8,8 +8,8 @@
 import jsonata from 'jsonata';
 import { isJsonObject, type Json, type JsonObject } from '../../../blueprint/json.ts';
 import { isExpression } from './fields.ts';
-import { findReferences } from './references.ts';
-import type { StateCheck } from './surroundings.ts';
+import { type FoundReference, findReferences } from './references.ts';
+import type { Analysis, StateCheck } from './surroundings.ts';
 
 /** Deeper payloads than this are refused; the service's own bound is not documented. */
 const MAX_PAYLOAD_DEPTH = 200;
@@ -83,36 +83,42 @@ function walk(
   }
 }
 
-function checkExpression(source: string, location: string, readable: Readable, { report }: StateCheck): void {
-  let ast: unknown;
-  try {
-    ast = jsonata(source).ast();
-  } catch (error) {
-    report.add('INVALID_JSONATA_EXPRESSION', syntaxMessage(error), location);
+function checkExpression(source: string, location: string, readable: Readable, check: StateCheck): void {
+  let analysis = check.expressions.get(source);
+  if (analysis === undefined) {
+    analysis = analyse(source);
+    check.expressions.set(source, analysis);
+  }
+  if (analysis.problem !== undefined) {
+    check.report.add('INVALID_JSONATA_EXPRESSION', analysis.problem, location);
     return;
   }
-  for (const reference of findReferences(ast)) {
-    switch (reference.kind) {
-      case 'name':
-        unsupported(`Reference to '${reference.name}' at the top level is not supported.`);
-        break;
-      case 'root':
-        unsupported("Reference to '$$' is not supported.");
-        break;
-      case 'states':
-        if (
-          reference.field === 'result'
-            ? !readable.result
-            : reference.field === 'errorOutput' && !readable.errorOutput
-        ) {
-          unsupported(`Field '$states.${reference.field}' does not exist.`);
-        }
-        break;
+  for (const reference of analysis.references) {
+    const message = fault(reference, readable);
+    if (message !== undefined) check.report.add('UNSUPPORTED_JSONATA_EXPRESSION', message, location);
+  }
+}
+
+function fault(reference: FoundReference, readable: Readable): string | undefined {
+  switch (reference.kind) {
+    case 'name':
+      return `Reference to '${reference.name}' at the top level is not supported.`;
+    case 'root':
+      return "Reference to '$$' is not supported.";
+    case 'states': {
+      const there =
+        (reference.field !== 'result' || readable.result) &&
+        (reference.field !== 'errorOutput' || readable.errorOutput);
+      return there ? undefined : `Field '$states.${reference.field}' does not exist.`;
     }
   }
+}
 
-  function unsupported(message: string): void {
-    report.add('UNSUPPORTED_JSONATA_EXPRESSION', message, location);
+function analyse(source: string): Analysis {
+  try {
+    return { references: findReferences(jsonata(source).ast()) };
+  } catch (error) {
+    return { problem: syntaxMessage(error), references: [] };
   }
 }
 

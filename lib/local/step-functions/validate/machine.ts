@@ -25,7 +25,7 @@ export function checkMachine(machine: JsonObject, type: 'STANDARD' | 'EXPRESS', 
   only(machine, 'Version', ['1.0'], '', report);
   seconds(machine, 'TimeoutSeconds', '', report, { expressions: false });
   const language = machine.QueryLanguage === 'JSONata' ? 'JSONata' : 'JSONPath';
-  checkStates(machine, '', { language, type, report }, 0);
+  checkStates(machine, '', { language, type, report, expressions: new Map() }, 0);
 }
 
 /** @param location of the owner of `States`: `''` for the machine itself */

@@ -11,17 +11,8 @@ import {
 } from './fields.ts';
 import type { StateCheck } from './surroundings.ts';
 
-const DISTRIBUTED_ONLY = [
-  ...[
-    'ItemReader',
-    'ItemBatcher',
-    'ResultWriter',
-    'Label',
-    'ToleratedFailureCount',
-    'ToleratedFailureCountPath',
-  ],
-  ...['ToleratedFailurePercentage', 'ToleratedFailurePercentagePath'],
-];
+/** Tolerated failures are not among them: the service takes them for an inline map as well. */
+const DISTRIBUTED_ONLY = ['ItemReader', 'ItemBatcher', 'ResultWriter', 'Label'];
 const READERS = /^arn:[^:]+:states:::s3:(getObject|listObjectsV2)$/;
 
 export function checkMap(check: StateCheck): void {
