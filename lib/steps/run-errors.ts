@@ -21,7 +21,7 @@ export async function runErrors(store: Store, index: ProgramIndex, run: string):
     if (record.type === 'loop' && (record.failed ?? 0) > 0) {
       for (const item of await readResults(store, run, record.at)) if (item.error !== null) add(item.error);
     }
-    if (record.error !== undefined) add(record.error);
+    if (record.status === 'failed' && record.error !== undefined) add(record.error);
   }
   return [...found.values()];
 }

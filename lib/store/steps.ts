@@ -332,7 +332,10 @@ export async function settleStep(store: Store, record: StepRecord, owner: string
   const item = await updateItem(
     store,
     key,
-    { set: { ...rest, settledBy: owner }, remove: ['lease', 'claimed', 'notBefore'] },
+    {
+      set: { ...rest, settledBy: owner }, // The error of an attempt that was followed by a better one is no error of the step.
+      remove: ['lease', 'claimed', 'notBefore', ...(rest.error === undefined ? ['error'] : [])],
+    },
     // The lease is still the caller's: a late writer (expired and taken over, or settled by another) changes nothing.
     {
       expression: '#status = :running AND #lease.#owner = :owner AND #fence = :fence',
