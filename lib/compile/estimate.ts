@@ -38,7 +38,7 @@ export interface Estimate {
   text: string;
 }
 
-export interface LoopEstimate {
+interface LoopEstimate {
   loop: string;
   /** Number of iterations where it is known (a literal `over`; lanes): the formulas' numbers include them. */
   count?: number;

@@ -78,7 +78,7 @@ function stateFaults(name: string, state: State, names: Map<string, number>): st
 }
 
 /** States that a state leads to. */
-export function nextOf(state: State): string[] {
+function nextOf(state: State): string[] {
   const next = state.Next === undefined ? [] : [state.Next];
   if (state.Type === 'Choice') {
     next.push(...state.Choices.map((choice) => choice.Next));

@@ -15,7 +15,7 @@ export interface Counts {
   invocations: number;
 }
 
-export const NOTHING: Counts = { transitions: 0, events: 0, invocations: 0 };
+const NOTHING: Counts = { transitions: 0, events: 0, invocations: 0 };
 
 export function add(...counts: readonly Counts[]): Counts {
   const sum = { ...NOTHING };
@@ -27,7 +27,7 @@ export function add(...counts: readonly Counts[]): Counts {
   return sum;
 }
 
-export function times(counts: Counts, factor: number): Counts {
+function times(counts: Counts, factor: number): Counts {
   return {
     transitions: counts.transitions * factor,
     events: counts.events * factor,
@@ -45,7 +45,7 @@ const PARALLEL: Counts = { transitions: 1, events: 4, invocations: 0 };
 const MAP: Counts = { transitions: 1, events: 4, invocations: 0 };
 const DISTRIBUTED_MAP: Counts = { transitions: 1, events: 6, invocations: 0 };
 /** MapIterationStarted and MapIterationSucceeded. */
-export const ITERATION: Counts = { transitions: 0, events: 2, invocations: 0 };
+const ITERATION: Counts = { transitions: 0, events: 2, invocations: 0 };
 /** ExecutionStarted and ExecutionSucceeded: of the run, of each child of a distributed map. */
 export const EXECUTION: Counts = { transitions: 0, events: 2, invocations: 0 };
 /** ` begin` and ` finish`. */
