@@ -66,14 +66,17 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
       port: options.ports?.[name] ?? 0,
     });
 
+    // Folders first: a start that fails while something else is awaited would be a rejection that nobody handles.
+    const dynamodbFolder = await folder.subfolder('dynamodb');
+    const s3Folder = await folder.subfolder('s3');
     const [dynamodb, s3] = await startBoth(
       undo,
       startDynamoDb({
         ...address('dynamodb'),
-        folder: await folder.subfolder('dynamodb'),
+        folder: dynamodbFolder,
         tables: [createTableInput(options.tableName)],
       }),
-      startS3({ ...address('s3'), folder: await folder.subfolder('s3'), buckets: [options.bucketName] }),
+      startS3({ ...address('s3'), folder: s3Folder, buckets: [options.bucketName] }),
     );
 
     const lambda = createLambda({

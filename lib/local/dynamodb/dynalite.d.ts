@@ -1,11 +1,15 @@
 /** dynalite ships no types: what of it is used here. */
 interface DynaliteStore {
   db: { open(): Promise<void>; close(): Promise<void> };
+  /** `checkStatus` may be left out: `done` is then the second argument. */
+  getTable(name: string, checkStatus: boolean | DynaliteTableAnswer, done?: DynaliteTableAnswer): void;
   tableDb: {
-    get(name: string, done: (error: Error | null, table?: DynaliteTable) => void): void;
+    get(name: string, done: DynaliteTableAnswer): void;
     put(name: string, table: DynaliteTable, done: (error: Error | null) => void): void;
   };
 }
+
+type DynaliteTableAnswer = (error: Error | null, table?: DynaliteTable) => void;
 
 interface DynaliteTable {
   TableStatus: string;

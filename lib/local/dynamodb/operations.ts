@@ -72,14 +72,19 @@ export async function openTables(folder: string | undefined): Promise<Tables> {
       ];
     }),
   );
+  const known = withKnownTables(store);
   const running = new Set<Promise<object>>();
 
   return {
     perform(name, input) {
       const operation = operations.get(name);
       if (operation === undefined) return undefined;
-      const work = perform(store, operation.act, operation.validation, input).then(async (output) => {
+      const onTables = name.endsWith('Table');
+      if (onTables) known.forget();
+      const using = onTables ? store : known.store;
+      const work = perform(using, operation.act, operation.validation, input).then(async (output) => {
         if (name === 'CreateTable') await becomeActive(store, (input as { TableName: string }).TableName);
+        if (onTables) known.forget();
         return output;
       });
       running.add(work);
@@ -111,6 +116,35 @@ function perform(store: DynaliteStore, act: Action, validation: Validation, inpu
       fail(error as DynaliteError);
     }
   });
+}
+
+/**
+ * The store with its tables' definitions in memory. dynalite reads and decodes them from disk for every operation, and
+ * for every key of a batch.
+ */
+function withKnownTables(store: DynaliteStore): { store: DynaliteStore; forget(): void } {
+  const tables = new Map<string, DynaliteTable>();
+  let generation = 0;
+  const getTable: DynaliteStore['getTable'] = (name, checkStatus, done) => {
+    const answer = typeof checkStatus === 'function' ? checkStatus : done;
+    const table = tables.get(name);
+    if (table !== undefined) {
+      queueMicrotask(() => answer?.(null, table));
+      return;
+    }
+    const asked = generation;
+    store.getTable(name, checkStatus, (error, found) => {
+      if (error === null && found?.TableStatus === 'ACTIVE' && asked === generation) tables.set(name, found);
+      answer?.(error, found);
+    });
+  };
+  return {
+    store: { ...store, getTable },
+    forget: () => {
+      generation += 1;
+      tables.clear();
+    },
+  };
 }
 
 /**

@@ -126,14 +126,14 @@ export async function openObjects(folder: string): Promise<ObjectStore> {
         const meta = await writeObject(draft, chunks, () => ({ key, ...complete() }));
         return await inTurn(`${bucket}/${key}`, async () => {
           const target = fileOf(bucket, key);
-          mayReplace?.(await headFile(target));
-          await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-          await rename(draft, target);
+          if (mayReplace !== undefined) mayReplace(await headFile(target));
+          await moveTo(draft, target);
           await noteChange(bucket, key, meta);
           return meta;
         });
-      } finally {
+      } catch (error) {
         await rm(draft, { force: true });
+        throw error;
       }
     },
     remove: (bucket, key) =>
@@ -152,6 +152,17 @@ export async function openObjects(folder: string): Promise<ObjectStore> {
       return list;
     },
   };
+}
+
+/** Renames into a folder that is made where it is missing. */
+async function moveTo(draft: string, target: string): Promise<void> {
+  try {
+    await rename(draft, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(draft, target);
+  }
 }
 
 /** Order of UTF-8 bytes, which is not that of JavaScript's strings past U+FFFF. */
