@@ -1,6 +1,6 @@
 /**
- * A batch loop of more than 10 items at once: lanes, each a task that walks its share of the items, 10 at a time. The
- * lanes take items from one journal, so none runs dry while another is behind.
+ * A batch loop of more than 10 items at once: lanes, each a task that walks its share of the items, up to 10 at a time.
+ * Every lane has a function to itself, and answers `more` and `wait` for itself.
  *
  *     in the Map "pods", once a lane:   pods lane ─▶ pods lane next ─▶ pods lane end
  *                                        ▲ ▲              ├─ more ─┐
