@@ -46,10 +46,8 @@ export function asCheckpoint(node: LaneNode): Checkpoint {
   return node as unknown as Checkpoint;
 }
 
-/** A deep copy, since the caller may go on holding what it passed in. Throws where it is not a checkpoint of ours. */
-export function fromCheckpoint(checkpoint: Checkpoint): LaneNode {
-  if (typeof checkpoint.state !== 'string' || typeof checkpoint.entered !== 'number') {
-    throw new Error('not a checkpoint of the interpreter');
-  }
+/** A deep copy, since the caller may go on holding what it passed in; undefined where it is not a checkpoint of ours. */
+export function fromCheckpoint(checkpoint: Checkpoint): LaneNode | undefined {
+  if (typeof checkpoint.state !== 'string' || typeof checkpoint.entered !== 'number') return undefined;
   return structuredClone(checkpoint) as unknown as LaneNode;
 }

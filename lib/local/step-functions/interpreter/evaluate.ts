@@ -8,6 +8,7 @@ import { contextObject, type MapItem } from './context.ts';
 import { record, type Visit } from './execution.ts';
 import { evaluateExpression, expressionSource } from './expression.ts';
 import { STATES, StateError } from './failure.ts';
+import { isJsonata } from './query-language.ts';
 import { readVariables } from './variables.ts';
 
 /** What `$states` holds beyond input and context. */
@@ -29,7 +30,7 @@ export async function evaluate(
   location: string,
   available?: Available,
 ): Promise<Json> {
-  if (isConstant(template)) return template;
+  if (isConstant(template) || !isJsonata(visit)) return template;
   return fill(visit, template, location, bindings(visit, available));
 }
 

@@ -3,6 +3,7 @@
  * and one visit of a state.
  */
 
+import { setMaxListeners } from 'node:events';
 import type { State, StateMachine } from '../../../asl/types.ts';
 import type { Json, JsonObject } from '../../../blueprint/json.ts';
 import type { ExecutionHost, ExecutionStart } from '../contract.ts';
@@ -115,6 +116,8 @@ export function orInterrupted<T>(promise: Promise<T>, signal: AbortSignal): Prom
 /** A controller that is aborted with its parent. `release` unhooks it. */
 export function childController(parent: AbortSignal): { controller: AbortController; release(): void } {
   const controller = new AbortController();
+  // As many listeners as there are lanes; Node would warn of eleven.
+  setMaxListeners(0, controller.signal, parent);
   const onAbort = () => controller.abort(parent.reason);
   if (parent.aborted) onAbort();
   else parent.addEventListener('abort', onAbort, { once: true });

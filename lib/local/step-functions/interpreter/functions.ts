@@ -8,11 +8,8 @@ import jsonata from 'jsonata';
 import type { Json } from '../../../blueprint/json.ts';
 import type { ExecutionHost } from '../contract.ts';
 
-/** What an expression of these functions throws; read like jsonata's own errors. */
-export interface FunctionError {
-  code: string;
-  message: string;
-}
+/** What these functions throw. jsonata makes the message of its own codes; the others keep theirs. */
+type FunctionError = { code: 'T0410'; token: string; index: number } | { message: string };
 
 const ALGORITHMS: Record<string, string> = {
   MD5: 'md5',
@@ -63,8 +60,7 @@ function range(first: unknown, last: unknown, step: unknown): unknown {
   if (typeof last !== 'number') throw signature('range', 2);
   if (typeof step !== 'number' || step === 0) throw signature('range', 3);
   const count = Math.max(0, Math.floor((last - first) / step) + 1);
-  if (count > MAX_RANGE)
-    throw { code: 'D2014', message: `The size of the sequence must not exceed ${MAX_RANGE}` };
+  if (count > MAX_RANGE) throw failure(`$range makes at most ${MAX_RANGE} numbers, not ${count}`);
   const numbers = Array.from({ length: count }, (_, index) => first + index * step);
   Object.defineProperty(numbers, 'sequence', { value: true, enumerable: false });
   return numbers;
@@ -85,7 +81,7 @@ function parse(text: unknown): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw { code: 'D3050', message: 'The argument of function "parse" is not valid JSON' };
+    throw failure('The argument of $parse is not valid JSON');
   }
 }
 
@@ -108,9 +104,10 @@ export function uuid(host: ExecutionHost): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-function signature(name: string, index: number): FunctionError {
-  return {
-    code: 'T0410',
-    message: `Argument ${index} of function "${name}" does not match function signature`,
-  };
+function signature(token: string, index: number): FunctionError {
+  return { code: 'T0410', token, index };
+}
+
+function failure(message: string): FunctionError {
+  return { message };
 }

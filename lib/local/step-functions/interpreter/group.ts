@@ -83,10 +83,11 @@ export async function runGroup(visit: Visit, plan: GroupPlan): Promise<Json[]> {
     for (const { active, lane } of started) if (active) leaveScope(lane.scope);
   }
 
+  // Cut off from outside: what was running within stays known, for whoever records the end.
+  if (outer.signal.aborted) throw new Interrupted();
   if (failed !== undefined) recordFailure(outer, started, failed);
   if (outer.current !== undefined) delete outer.current.inner;
   if (failed !== undefined) throw failed.error;
-  if (outer.signal.aborted) throw new Interrupted();
   return members.map((member) => outputOf(member)?.output ?? null);
 }
 

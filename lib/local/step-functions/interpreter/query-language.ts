@@ -30,10 +30,14 @@ const JSONPATH_FIELDS = [
 /** States whose JSONPath form can do without paths. */
 const PLAIN = new Set(['Pass', 'Succeed', 'Fail', 'Wait', 'Parallel']);
 
+/** True where the state's strings may be expressions. The language of the machine is JSONPath by default. */
+export function isJsonata({ state, execution }: Visit): boolean {
+  return (state.QueryLanguage ?? execution.machine.QueryLanguage) === 'JSONata';
+}
+
 /** @throws StateError States.Runtime for a JSONPath state that needs JSONPath */
 export function refuseJsonPath(visit: Visit): void {
-  const language = visit.state.QueryLanguage ?? visit.execution.machine.QueryLanguage ?? 'JSONPath';
-  if (language === 'JSONata') return;
+  if (isJsonata(visit)) return;
   const need = needsJsonPath(visit);
   if (need === undefined) return;
   throw new StateError(

@@ -11,7 +11,7 @@ import { asCheckpoint, fromCheckpoint, type LaneNode } from './checkpoint.ts';
 import { childController, type Execution, type Lane } from './execution.ts';
 import { errorDetails, Interrupted, STATES, StateError } from './failure.ts';
 import { awsFunctions } from './functions.ts';
-import { createHistory } from './history.ts';
+import { createHistory, type History } from './history.ts';
 import { jsonText } from './json-text.ts';
 import { rootScope } from './variables.ts';
 import { walk } from './walk.ts';
@@ -21,14 +21,13 @@ type CutOff = { by: 'stop'; error?: string; cause?: string } | { by: 'timeout' }
 
 /** @see RunExecution in contract.ts */
 export const runExecution: RunExecution = async (start, host, signal) => {
-  const root: LaneNode =
-    start.resume === undefined
-      ? { state: start.definition.StartAt, input: start.input, variables: {}, entered: 0, enteredTime: '' }
-      : fromCheckpoint(start.resume);
+  const history = createHistory(start, host);
+  const root = start.resume === undefined ? freshNode(start) : fromCheckpoint(start.resume);
+  if (root === undefined) return unreadable(start, history);
   const execution: Execution = {
     start,
     host,
-    history: createHistory(start, host),
+    history,
     machine: start.definition,
     functions: awsFunctions(host),
     moved: () => host.checkpoint(asCheckpoint(root)),
@@ -80,7 +79,8 @@ export const runExecution: RunExecution = async (start, host, signal) => {
 
 function open(lane: Lane, start: ExecutionStart): void {
   const { history } = lane.execution;
-  if (start.resume === undefined) {
+  // Not `resume`: an execution that was redriven before it had a checkpoint has begun all the same.
+  if (start.redriveCount === 0) {
     history.record('ExecutionStarted', 0, [
       'executionStartedEventDetails',
       { input: jsonText(start.input), inputDetails: { truncated: false }, roleArn: start.roleArn },
@@ -116,6 +116,17 @@ function close(lane: Lane, failure: unknown, cutOff: CutOff | undefined): Execut
   const details = errorDetails({ error, cause });
   history.record('ExecutionFailed', history.lastId, ['executionFailedEventDetails', details], true);
   return { status: 'FAILED', ...details, checkpoint };
+}
+
+function freshNode({ definition, input }: ExecutionStart): LaneNode {
+  return { state: definition.StartAt, input, variables: {}, entered: 0, enteredTime: '' };
+}
+
+/** What it is to be resumed from is not a checkpoint, so nobody knows where it stood. */
+function unreadable(start: ExecutionStart, history: History): ExecutionOutcome {
+  const details = { error: STATES.RUNTIME, cause: 'The checkpoint of the execution cannot be read.' };
+  history.record('ExecutionFailed', history.lastId, ['executionFailedEventDetails', details], true);
+  return { status: 'FAILED', ...details, checkpoint: start.resume ?? {} };
 }
 
 function describe(failure: unknown): string {

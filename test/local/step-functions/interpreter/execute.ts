@@ -1,5 +1,5 @@
 /** Runs a state machine in the interpreter with a virtual clock and functions given as plain code. */
-import type { StateMachine } from '../../../../lib/asl/types.ts';
+import type { StateMachine, TaskState } from '../../../../lib/asl/types.ts';
 import type { Json, JsonObject } from '../../../../lib/blueprint/json.ts';
 import type {
   Checkpoint,
@@ -25,6 +25,7 @@ export interface Options {
   random?: () => number;
   start?: Partial<ExecutionStart>;
   signal?: AbortSignal;
+  keepCheckpoints?: boolean;
   /** How a function's error becomes text; python's json.dumps by default. */
   errorText?: (error: { name: string; message: string }, requestId: string) => string;
   /** Called with every event, e.g. to stop the execution at one. */
@@ -34,7 +35,7 @@ export interface Options {
 export interface Execution {
   outcome: ExecutionOutcome;
   events: HistoryEvent[];
-  /** A copy of the checkpoint as it was at each call. */
+  /** A copy of the checkpoint as it was at each call, if they are to be kept. */
   checkpoints: Checkpoint[];
   /** The children of distributed maps, in order of their start. */
   children: {
@@ -164,7 +165,9 @@ async function runOnce(
       events.push(event);
       options.onEvent?.(event);
     },
-    checkpoint: (checkpoint) => checkpoints.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint),
+    checkpoint(checkpoint) {
+      if (options.keepCheckpoints) checkpoints.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint);
+    },
   };
   const outcome = await runExecution(start, host, options.signal ?? new AbortController().signal);
   return { outcome, events, checkpoints, children };
@@ -180,12 +183,22 @@ async function invoke(request: LambdaRequest, options: Options) {
   const base = { statusCode: 200, executedVersion: '$LATEST', requestId };
   if (handler === undefined) throw new Error(`no function ${name}`);
   try {
-    const answer = await handler(JSON.parse(request.payload) as Json, request);
+    const answer = await handler(parsePayload(request.payload), request);
+    if (request.invocationType === 'Event') return { ...base, statusCode: 202, payload: '' };
     return { ...base, payload: JSON.stringify(answer) };
   } catch (error) {
     if (!(error instanceof Error) || 'statusCode' in error) throw error;
     const text = (options.errorText ?? defaultErrorText)(error, requestId);
     return { ...base, payload: text, functionError: 'Unhandled' };
+  }
+}
+
+/** A text that is no JSON is taken as it is, so that a test may call a function with a plain text. */
+function parsePayload(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
   }
 }
 
@@ -214,4 +227,30 @@ function seededRandom(): () => number {
     state = (state * 48271) % 2147483647;
     return state / 2147483647;
   };
+}
+
+/** A JSONata machine that begins with the first state given. */
+export function machine(states: StateMachine['States'], extra: Partial<StateMachine> = {}): StateMachine {
+  return { QueryLanguage: 'JSONata', StartAt: Object.keys(states)[0] ?? '', States: states, ...extra };
+}
+
+/** A call of a function by lambda:invoke, whose payload alone is the state's output. */
+export function call(name: string, payload: Json, next: Partial<TaskState> = { End: true }): TaskState {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Arguments: { FunctionName: name, Payload: payload },
+    Output: '{% $states.result.Payload %}',
+    ...next,
+  };
+}
+
+/** `id Type <previous` of each event, with the name of the state or iteration where there is one. */
+export function traceOf(events: HistoryEvent[]): string[] {
+  return events.map((event) => {
+    const { name, index } = detailsOf(event);
+    const subject =
+      typeof name === 'string' ? ` ${name}${index === undefined ? '' : `[${String(index)}]`}` : '';
+    return `${event.id} ${event.type}${subject} <${event.previousEventId}`;
+  });
 }
