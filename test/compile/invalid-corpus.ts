@@ -8,10 +8,9 @@ import { documentHash } from '../../lib/blueprint/canonical.ts';
 import type { Diagnostic } from '../../lib/blueprint/diagnostics.ts';
 import { childPointer } from '../../lib/blueprint/diagnostics.ts';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
-import type { Blueprint } from '../../lib/blueprint/types.ts';
+import type { Blueprint, BlueprintDocument } from '../../lib/blueprint/types.ts';
 import { compileDocument } from '../../lib/compile/compile.ts';
 import { type ToolInfo, validateBlueprint } from '../../lib/compile/validate.ts';
-import { documentOf, TARGET } from './compile-blueprint.ts';
 
 /** From the repository's root, where tests and scripts are started. */
 const FOLDER = 'test/corpus/invalid';
@@ -54,8 +53,12 @@ export function diagnosticsOf(invalid: InvalidCase): Diagnostic[] {
     },
   });
   if (blueprint === undefined) return diagnostics;
-  const document = documentOf(blueprint);
-  return [...diagnostics, ...compileDocument(document, documentHash(document), TARGET).diagnostics];
+  const document: BlueprintDocument = { abi: 1, blueprint, tools: {}, workflows: {} };
+  const compiled = compileDocument(document, documentHash(document), {
+    callToolArn: 'arn:aws:lambda:us-east-1:000000000000:function:mwe-call-tool',
+    functionTimeoutSeconds: 900,
+  });
+  return [...diagnostics, ...compiled.diagnostics];
 }
 
 /** The blueprint with its `repeat` carried out. */

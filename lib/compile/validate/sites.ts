@@ -2,7 +2,8 @@
  * Template sites: every place of a blueprint that may hold a template, with what its expressions may read there.
  *
  * A step's own templates see what stands around the step (an outer loop's item, an outer pipe's `input`); what the step
- * itself brings (`as`, `index`, `input`) is for its inner steps. `output` is for what is evaluated after it ran.
+ * itself brings (`as`, `index`, `input`) is for its inner steps, but `while`, which is looked at after each pass, has the
+ * pass's `index`. `output` is for what is evaluated after it ran.
  */
 import { childPointer } from '../../blueprint/diagnostics.ts';
 import { isJsonObject, type Json } from '../../blueprint/json.ts';
@@ -69,7 +70,9 @@ function visitList(steps: readonly OutlineStep[], surroundings: Surroundings, si
 function addSites(step: OutlineStep, surroundings: Surroundings, sites: Site[]): void {
   const { raw, pointer } = step;
   const add = (field: string, phase: Site['phase'], at: string, value: Json | undefined) => {
-    if (value !== undefined) sites.push({ pointer: at, value, step, phase, field, surroundings });
+    if (value === undefined) return;
+    const here = field === 'while' ? { ...surroundings, index: true } : surroundings;
+    sites.push({ pointer: at, value, step, phase, field, surroundings: here });
   };
   const has = (field: string) => FIELDS[step.type].includes(field);
   for (const field of BEFORE) if (has(field)) add(field, 'before', `${pointer}/${field}`, raw[field]);
