@@ -57,7 +57,12 @@ async function recover(parts: Parts, arn: string, now: number): Promise<Executio
   }
   const historyPath = executions.historyPath(arn);
   const checkpointPath = executions.checkpointPath(arn);
-  const last = await history.repair(historyPath);
+  let last = await history.repair(historyPath);
+  if (last === 0) {
+    // It died before the first event was written; the record says all that the event would.
+    history.append(historyPath, startedEvent(record));
+    last = 1;
+  }
   const event: HistoryEvent = {
     id: last + 1,
     previousEventId: 0,
@@ -82,6 +87,20 @@ async function recover(parts: Parts, arn: string, now: number): Promise<Executio
   await executions.save(ended);
   await removeFile(checkpointPath);
   return ended;
+}
+
+function startedEvent(record: ExecutionRecord): HistoryEvent {
+  return {
+    id: 1,
+    previousEventId: 0,
+    timestamp: record.startDate / 1000,
+    type: 'ExecutionStarted',
+    executionStartedEventDetails: {
+      input: record.input,
+      inputDetails: { truncated: false },
+      roleArn: record.roleArn,
+    },
+  };
 }
 
 async function each(arns: string[], work: (arn: string) => Promise<void>): Promise<void> {
