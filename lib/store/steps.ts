@@ -100,15 +100,28 @@ export async function openStep(store: Store, request: OpenStepRequest): Promise<
   // No record yet: of two deliveries that arrive together exactly one makes it.
   if (await putItem(store, item, ABSENT)) return { outcome: 'claimed', record: fresh, resumed: false };
 
+  let before: StepRecord | undefined;
   for (let decision = 0; ; decision += 1) {
     const current = await getItem(store, stepKey(run, at));
     // Only the TTL deletes records, 90 days after the run; a delivery of such a run must not start it again.
     if (current === undefined) throw new Error(`The record of step "${at}" of run ${run} is gone.`);
-    const previous = stepOf(current);
-    const opened = await decide(store, request, previous);
+    const record = stepOf(current);
+    // The SDK repeats a write whose answer was lost, and the repetition fails: the record says that we have the step, and
+    // what it was before says how we came by it.
+    if (record.status === 'running' && record.lease?.owner === owner) return opening(before, record);
+    const opened = await decide(store, request, record);
     if (opened !== undefined) return opened;
-    if (decision === DECISIONS) return { outcome: 'busy', record: previous };
+    if (decision === DECISIONS) return { outcome: 'busy', record };
+    before = record;
   }
+}
+
+/** How the caller got the step: from what the record was before, undefined where there was none. */
+function opening(previous: StepRecord | undefined, record: StepRecord): OpenedStep {
+  if (previous === undefined) return { outcome: 'claimed', record, resumed: false };
+  if (previous.status !== 'running') return { outcome: 'reopened', record, previous };
+  if (previous.lease === undefined) return { outcome: 'claimed', record, resumed: true };
+  return { outcome: 'taken', record, previous };
 }
 
 /** One decision on a record as it was read; undefined where it changed before the decision could be written. */
@@ -160,13 +173,11 @@ async function decide(
         values: { ':status': previous.status, ':epoch': previous.epoch, ':fence': previous.fence },
       },
     );
-    return item === undefined ? undefined : { outcome: 'reopened', record: stepOf(item), previous };
+    return item === undefined ? undefined : opening(previous, stepOf(item));
   }
 
   // A newer epoch has the step: this delivery belongs to an execution's past.
   if (previous.epoch > epoch) return { outcome: 'busy', record: previous };
-  // Our own write whose answer was lost on the way.
-  if (previous.lease?.owner === owner) return { outcome: 'claimed', record: previous, resumed: false };
   const live = previous.lease !== undefined && previous.lease.until > now;
   if (live && isDeadOwner?.(previous.lease?.owner ?? '') !== true)
     return { outcome: 'busy', record: previous };
@@ -200,11 +211,7 @@ async function decide(
           },
         },
   );
-  if (item === undefined) return undefined;
-  const record = stepOf(item);
-  return previous.lease === undefined
-    ? { outcome: 'claimed', record, resumed: true }
-    : { outcome: 'taken', record, previous };
+  return item === undefined ? undefined : opening(previous, stepOf(item));
 }
 
 /** Holds while the caller's lease is the record's: nobody has taken the step over, nobody has settled it. */

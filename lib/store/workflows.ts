@@ -57,8 +57,17 @@ export async function listHeads(
 
 /** Puts revision n, PENDING. False: the number is taken; look at it and use the next, or finish it. */
 export async function putRevision(store: Store, revision: WorkflowRevision): Promise<boolean> {
+  const key = revisionKey(revision.workflow, revision.revision);
   // Two saves at once cannot both have the number.
-  return putItem(store, { ...revisionKey(revision.workflow, revision.revision), ...revision }, ABSENT);
+  if (await putItem(store, { ...key, ...revision }, ABSENT)) return true;
+  // The SDK repeats a write whose answer was lost: a pending revision of this document and moment is this one.
+  const current = await getRevision(store, revision.workflow, revision.revision);
+  return (
+    current?.state === 'PENDING' &&
+    current.hash === revision.hash &&
+    current.createdAt === revision.createdAt &&
+    current.principal.id === revision.principal.id
+  );
 }
 
 /** Marks a pending revision as published. Undefined: it is not pending any more, or is another document's. */
