@@ -79,6 +79,8 @@ export interface Harness {
   folder: string;
   /** Changed by tests between runs; each task gets it as it stands. */
   env: StepsEnvironment;
+  /** `invocationMs`: time that each invocation of call-tool has. */
+  knobs: { invocationMs: number };
   /** Tasks as they came, newest last. */
   tasks: { task: Task; answer?: unknown; error?: Error }[];
   calls(): Call[];
@@ -129,6 +131,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const pool = createPool(servers);
   const tasks: Harness['tasks'] = [];
   const state: { env?: StepsEnvironment } = {};
+  const knobs = { invocationMs: 900_000 };
   const local = await startLocal({
     dataDir: join(folder, 'data'),
     tableName: 'mwe',
@@ -139,7 +142,10 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         tasks.push(entry);
         if (state.env === undefined) throw new Error('not ready');
         try {
-          const answer = await runTask(event as Task, state.env);
+          const began = Date.now();
+          const { invocationMs } = knobs;
+          const remainingMs = () => began + invocationMs - Date.now();
+          const answer = await runTask(event as Task, { ...state.env, remainingMs });
           entry.answer = answer;
           return answer;
         } catch (error) {
@@ -292,6 +298,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     pool,
     folder,
     env,
+    knobs,
     tasks,
     calls: () => readLines(journal),
     clearCalls: () => rmSync(journal, { force: true }),

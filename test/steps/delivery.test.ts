@@ -1,0 +1,314 @@
+/** Deliveries that come twice, late, or after one that vanished; and redrives. Tasks are sent by hand, the store is real. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Blueprint } from '../../lib/blueprint/types.ts';
+import type { StepsEnvironment } from '../../lib/steps/environment.ts';
+import type { CallTask, LoopTask, Task } from '../../lib/steps/protocol.ts';
+import { runTask } from '../../lib/steps/run-task.ts';
+import type { ItemResult } from '../../lib/store/records.ts';
+import { claimRun, createRun } from '../../lib/store/runs.ts';
+import { getStep } from '../../lib/store/steps.ts';
+import { putValue } from '../../lib/store/values.ts';
+import { freshName, type Harness, type Saved, startHarness } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness({ limits: { pollEveryMs: 20, renewEveryMs: 40, leaseMs: 400 } });
+});
+afterAll(async () => {
+  await harness.stop();
+});
+
+/** The same engine after a restart: another boot, to which leases of the one before are void. */
+function restarted(): StepsEnvironment {
+  const boot = randomUUID();
+  return {
+    ...harness.env,
+    newOwner: () => `${boot}/${randomUUID()}`,
+    isDeadOwner: (owner) => !owner.startsWith(`${boot}/`),
+  };
+}
+
+async function openRun(saved: Saved): Promise<string> {
+  const run = randomUUID().replaceAll('-', '');
+  const now = new Date().toISOString();
+  await createRun(harness.store, {
+    run,
+    workflow: saved.id,
+    revision: 1,
+    hash: saved.hash,
+    principal: { kind: 'local', id: 'local', scopes: [] },
+    owner: 'local',
+    trigger: 'call',
+    status: 'STARTING',
+    stateMachineArn: saved.stateMachineArn,
+    versionArn: saved.versionArn,
+    executionName: run,
+    epoch: 0,
+    createdAt: now,
+    touchedAt: now,
+    paramsHash: '',
+    root: run,
+    depth: 0,
+    attempts: 0,
+    subRuns: 0,
+    errorCount: 0,
+  });
+  await putValue(harness.store, run, '$params', {});
+  await claimRun(harness.store, run, { execution: `execution:${run}`, startedAt: now });
+  return run;
+}
+
+async function prepared(
+  steps: Blueprint['steps'],
+): Promise<{ run: string; task: (step: string, epoch?: number) => Task }> {
+  const saved = await harness.save({ id: freshName(), steps });
+  const run = await openRun(saved);
+  harness.clearCalls();
+  return {
+    run,
+    task: (step, epoch = 0) => {
+      const op = steps.find(({ id }) => id === step)?.type === 'loop' ? 'loop' : 'call';
+      const base = {
+        abi: 1 as const,
+        workflow: saved.id,
+        hash: saved.hash,
+        run,
+        execution: `execution:${run}`,
+        epoch,
+        step,
+        at: '',
+      };
+      return { ...base, op } as CallTask | LoopTask;
+    },
+  };
+}
+
+/** Resolves once the server has been called `count` times. */
+async function called(count: number): Promise<void> {
+  while (harness.calls().length < count) await new Promise((next) => setTimeout(next, 5));
+}
+
+const work = { id: 'a', type: 'call' as const, tool: 'counting/work', params: { n: 1, ms: 60 } };
+
+test('of two deliveries at once one works and the other is told Busy', async () => {
+  const { task } = await prepared([work]);
+  const [first, second] = await Promise.allSettled([
+    runTask(task('a'), harness.env),
+    runTask(task('a'), harness.env),
+  ]);
+  const ends = [first, second].map((end) =>
+    end.status === 'fulfilled' ? end.value.status : (end.reason as Error).name,
+  );
+  expect(ends.sort()).toEqual(['Busy', 'done']);
+  expect(harness.calls()).toHaveLength(1);
+});
+
+test('a recorded end is replayed, success and failure', async () => {
+  const { task } = await prepared([
+    work,
+    {
+      id: 'b',
+      type: 'call',
+      tool: 'counting/fail',
+      params: {},
+      errorStrategy: { onStepFailure: 'continue' },
+    },
+  ]);
+  const first = await runTask(task('a'), harness.env);
+  const again = await runTask(task('a'), harness.env);
+  expect([first.status, again.status]).toEqual(['done', 'done']);
+  expect(again.bytes).toBe(first.bytes);
+  const failed = await runTask(task('b'), harness.env).catch((error: Error) => error);
+  const refailed = await runTask(task('b'), harness.env).catch((error: Error) => error);
+  expect(failed).toMatchObject({ name: 'ToolError' });
+  expect((refailed as Error).stack).toBe((failed as Error).stack);
+  expect((failed as Error).stack).toBe(
+    'ToolError: step "b" (counting/fail): the tool answered with an error after 1 attempt',
+  );
+  expect(harness.calls()).toHaveLength(2);
+});
+
+test('a call that may not be repeated is OutcomeUnknown after its worker vanished, in every epoch', async () => {
+  const { run, task } = await prepared([{ id: 'a', type: 'call', tool: 'counting/hang', params: {} }]);
+  const lost = runTask(task('a'), harness.env).catch((error: Error) => error.name);
+  await called(1);
+  const next = restarted();
+  await expect(runTask(task('a'), next)).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+  // The one before notices that its lease is gone, and writes nothing.
+  expect(await lost).toBe('Busy');
+  await expect(runTask(task('a', 1), next)).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+  expect(harness.calls()).toHaveLength(1);
+  expect((await getStep(harness.store, run, 'a'))?.error?.kind).toBe('OutcomeUnknown');
+});
+
+test('retryUnknown lets a newer epoch make the call again', async () => {
+  const { task } = await prepared([
+    { id: 'a', type: 'call', tool: 'counting/hang', params: {}, timeoutSeconds: 1 },
+  ]);
+  await expect(runTask(task('a'), harness.env)).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+  expect(harness.calls()).toHaveLength(1);
+  const allowed = await prepared([
+    { id: 'a', type: 'call', tool: 'counting/hang', params: {}, timeoutSeconds: 1, retryUnknown: true },
+  ]);
+  await expect(runTask(allowed.task('a'), harness.env)).rejects.toMatchObject({ name: 'ToolTimeout' });
+  await expect(runTask(allowed.task('a', 1), harness.env)).rejects.toMatchObject({ name: 'ToolTimeout' });
+  expect(harness.calls()).toHaveLength(2);
+});
+
+test('a read-only call is made again after its worker vanished', async () => {
+  const { task } = await prepared([
+    { id: 'a', type: 'call', tool: 'counting/read', params: { n: 7, ms: 150 } },
+  ]);
+  const lost = runTask(task('a'), harness.env).catch((error: Error) => error.name);
+  await called(1);
+  expect(await runTask(task('a'), restarted())).toMatchObject({ status: 'done' });
+  expect(await lost).toBe('Busy');
+  expect(harness.calls().map(({ args }) => args.n)).toEqual([7, 7]);
+});
+
+test('a lease that only time voids is waited for', async () => {
+  const { task } = await prepared([{ id: 'a', type: 'call', tool: 'counting/hang', params: {} }]);
+  // A worker that stands still: it renews nothing and looks at nothing.
+  const still = { ...harness.env, limits: { ...harness.env.limits, pollEveryMs: 3_600_000 } };
+  void runTask(task('a'), still).catch(() => undefined);
+  await called(1);
+  const elsewhere = { ...restarted(), isDeadOwner: () => false };
+  await expect(runTask(task('a'), elsewhere)).rejects.toMatchObject({ name: 'Busy' });
+  await new Promise((next) => setTimeout(next, harness.env.limits.leaseMs));
+  await expect(runTask(task('a'), elsewhere)).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+});
+
+test('a task of another execution, of an older epoch or of an ended run is refused', async () => {
+  const { task } = await prepared([work]);
+  await expect(runTask({ ...task('a'), execution: 'other' } as Task, harness.env)).rejects.toMatchObject({
+    name: 'Cancelled',
+  });
+  await expect(runTask({ ...task('a'), run: 'nobody' } as Task, harness.env)).rejects.toMatchObject({
+    name: 'Cancelled',
+  });
+  expect(await runTask(task('a', 2), harness.env)).toMatchObject({ status: 'done' });
+  await expect(runTask(task('a', 1), harness.env)).rejects.toMatchObject({ name: 'Cancelled' });
+  expect(harness.calls()).toHaveLength(1);
+});
+
+const ITEMS = Array.from({ length: 40 }, (_, i) => i);
+const loopOf = (tool: string, more: object = {}) => ({
+  id: 'each',
+  type: 'loop' as const,
+  over: ITEMS,
+  concurrency: 4,
+  errorStrategy: { onStepFailure: 'continue' as const },
+  do: { id: 'one', type: 'call' as const, tool: `counting/${tool}`, params: { n: '{{ item }}', ms: 15 } },
+  ...more,
+});
+
+const byStatus = (results: ItemResult[]): Record<string, number[]> => {
+  const found: Record<string, number[]> = {};
+  for (const { index, status, error } of results) (found[error?.kind ?? status] ??= []).push(index);
+  return found;
+};
+
+test('a loop whose worker vanished: no call is made twice, and every item is recorded or unknown', async () => {
+  const { run, task } = await prepared([loopOf('work')]);
+  const lost = runTask(task('each'), harness.env).catch((error: Error) => error.name);
+  await called(14);
+  expect(await runTask(task('each'), restarted())).toMatchObject({ status: 'done', count: 40 });
+  expect(await lost).toBe('Busy');
+  const sent = harness.calls().map(({ args }) => args.n as number);
+  expect(new Set(sent).size).toBe(sent.length);
+  const results = await harness.results(run, 'each');
+  const found = byStatus(results);
+  expect(results).toHaveLength(40);
+  expect(found.succeeded?.every((index) => sent.includes(index))).toBe(true);
+  // Whatever was sent and not recorded is among the unknown ones.
+  for (const index of sent)
+    expect([...(found.succeeded ?? []), ...(found.OutcomeUnknown ?? [])]).toContain(index);
+  expect(found.OutcomeUnknown?.length).toBeGreaterThan(0);
+});
+
+test('the same with read-only calls: what was under way is made again, and nothing is unknown', async () => {
+  const { run, task } = await prepared([loopOf('read')]);
+  const lost = runTask(task('each'), harness.env).catch((error: Error) => error.name);
+  await called(14);
+  expect(await runTask(task('each'), restarted())).toMatchObject({ status: 'done', count: 40 });
+  expect(await lost).toBe('Busy');
+  expect(byStatus(await harness.results(run, 'each'))).toEqual({ succeeded: ITEMS });
+  expect(new Set(harness.calls().map(({ args }) => args.n)).size).toBe(40);
+});
+
+test('a redrive runs the failed items anew, and not those that succeeded or are unknown', async () => {
+  const { run, task } = await prepared([
+    {
+      ...loopOf('flaky', { errorStrategy: { onStepFailure: 'abort' }, concurrency: 1 }),
+      do: {
+        id: 'one',
+        type: 'call',
+        tool: 'counting/flaky',
+        params: {
+          n: '{{ item }}',
+          key: '{{ run.id }}{{ index }}',
+          times: '{{ index == `5` && `1` || `0` }}',
+        },
+      },
+    },
+  ]);
+  await expect(runTask(task('each'), harness.env)).rejects.toMatchObject({ name: 'ToolError' });
+  expect(harness.calls().map(({ args }) => args.n)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(await runTask(task('each', 1), harness.env)).toMatchObject({ status: 'done', count: 40 });
+  expect(harness.calls().map(({ args }) => args.n)).toEqual([0, 1, 2, 3, 4, 5, ...ITEMS.slice(5)]);
+  expect(byStatus(await harness.results(run, 'each'))).toEqual({ succeeded: ITEMS });
+});
+
+test('what an item has done before it failed is not done again', async () => {
+  const { task } = await prepared([
+    {
+      ...loopOf('work', { errorStrategy: { onStepFailure: 'abort' }, concurrency: 1, over: [0, 1, 2] }),
+      do: [
+        { id: 'one', type: 'call', tool: 'counting/work', params: { n: '{{ item }}' } },
+        {
+          id: 'two',
+          type: 'call',
+          tool: 'counting/flaky',
+          params: {
+            n: '{{ item }}',
+            key: '{{ run.id }}{{ index }}',
+            times: '{{ index == `1` && `1` || `0` }}',
+          },
+        },
+      ],
+    },
+  ]);
+  await expect(runTask(task('each'), harness.env)).rejects.toMatchObject({ name: 'ToolError' });
+  expect(await runTask(task('each', 1), harness.env)).toMatchObject({ status: 'done' });
+  expect(harness.calls().map(({ tool, args }) => `${tool} ${String(args.n)}`)).toEqual([
+    'work 0',
+    'flaky 0',
+    'work 1',
+    'flaky 1',
+    'flaky 1',
+    'work 2',
+    'flaky 2',
+  ]);
+});
+
+test('the stop flag ends a loop: calls in flight are aborted, no other is sent', async () => {
+  const { run, task } = await prepared([loopOf('work')]);
+  const { setStop } = await import('../../lib/store/runs.ts');
+  const ended = runTask(task('each'), harness.env).catch((error: Error) => error.name);
+  await called(8);
+  await setStop(harness.store, run, { at: new Date().toISOString(), by: 'test' });
+  expect(await ended).toBe('Cancelled');
+  expect(harness.calls().length).toBeLessThan(30);
+  const step = await getStep(harness.store, run, 'each');
+  expect(step).toMatchObject({ status: 'failed', error: { kind: 'Cancelled' } });
+});
+
+test('attempts are counted before they are made, on the root run', async () => {
+  const { run, task } = await prepared([loopOf('work', { concurrency: 1 })]);
+  const limited = { ...harness.env, limits: { ...harness.env.limits, maxAttempts: 10 } };
+  await expect(runTask(task('each'), limited)).rejects.toMatchObject({ name: 'LimitExceeded' });
+  expect(harness.calls().length).toBeLessThanOrEqual(10);
+  const { getRun } = await import('../../lib/store/runs.ts');
+  expect((await getRun(harness.store, run))?.attempts).toBeLessThanOrEqual(10);
+});
