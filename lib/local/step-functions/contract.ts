@@ -131,7 +131,11 @@ export interface ExecutionHost {
   }): Promise<{ executionArn: string; outcome: ExecutionOutcome }>;
   /** Called for every event, in order, synchronously with what happened. */
   record(event: HistoryEvent): void;
-  /** Called whenever the execution has moved on: the latest is what a crash is redriven from. */
+  /**
+   * Called whenever the execution has moved on: the latest is what a crash is redriven from. It is the same object each
+   * time, kept up to date by the interpreter and consistent between two turns of the event loop: serialize it, then or
+   * later, and do not change it.
+   */
   checkpoint(checkpoint: Checkpoint): void;
 }
 

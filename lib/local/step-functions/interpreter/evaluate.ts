@@ -126,11 +126,11 @@ async function fill(
     }
     return items;
   }
-  const object: JsonObject = {};
+  const entries: [string, Json][] = [];
   for (const [key, member] of Object.entries(template as JsonObject)) {
-    object[key] = await fill(visit, member, `${location}/${key}`, bound);
+    entries.push([key, await fill(visit, member, `${location}/${key}`, bound)]);
   }
-  return object;
+  return Object.fromEntries(entries);
 }
 
 /** True where no string of the template is an expression. */

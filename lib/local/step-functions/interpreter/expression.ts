@@ -4,7 +4,7 @@
  * all executions; the number kept is bounded.
  */
 import jsonata from 'jsonata';
-import type { Json, JsonObject } from '../../../blueprint/json.ts';
+import type { Json } from '../../../blueprint/json.ts';
 
 const MAX_COMPILED = 5000;
 
@@ -81,12 +81,13 @@ function toJson(value: unknown): Json | undefined {
     return items;
   }
   if ('_jsonata_lambda' in value || '_jsonata_function' in value) return undefined;
-  const object: JsonObject = {};
+  const entries: [string, Json][] = [];
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const json = toJson(member);
     if (json === undefined) return undefined;
-    Object.defineProperty(object, key, { value: json, enumerable: true, writable: true, configurable: true });
+    entries.push([key, json]);
   }
-  return object;
+  // Not by assignment: `__proto__` is a key like any other.
+  return Object.fromEntries(entries);
 }

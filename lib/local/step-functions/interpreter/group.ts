@@ -50,6 +50,7 @@ export async function runGroup(visit: Visit, plan: GroupPlan): Promise<Json[]> {
     const { lane, index, resume } = member;
     try {
       members[index] = { output: await plan.run(lane, index, resume) };
+      visit.execution.moved();
       const before = lane.previous;
       member.active = false;
       leaveScope(lane.scope);

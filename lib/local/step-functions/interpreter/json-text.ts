@@ -21,11 +21,8 @@ export function jsonText(value: Json): string {
 
 /** True where the value as UTF-8 JSON is over 256 KiB. Source: "Service quotas", maximum input or output size. */
 export function exceedsPayload(value: Json): boolean {
-  return exceedsBytes(jsonText(value), MAX_PAYLOAD_BYTES);
-}
-
-/** True where the text has more than `maxBytes` bytes in UTF-8. */
-export function exceedsBytes(text: string, maxBytes: number): boolean {
-  if (text.length > maxBytes) return true;
-  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
+  const text = jsonText(value);
+  if (text.length > MAX_PAYLOAD_BYTES) return true;
+  // At most three bytes a character: short texts need not be counted.
+  return text.length * 3 > MAX_PAYLOAD_BYTES && Buffer.byteLength(text) > MAX_PAYLOAD_BYTES;
 }

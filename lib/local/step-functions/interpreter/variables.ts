@@ -8,7 +8,7 @@
  * was seen to give for the total.
  */
 import { MAX_PAYLOAD_BYTES } from '../../../asl/limits.ts';
-import type { Json, JsonObject } from '../../../blueprint/json.ts';
+import type { JsonObject } from '../../../blueprint/json.ts';
 import { STATES } from './failure.ts';
 import { jsonText } from './json-text.ts';
 
@@ -17,23 +17,27 @@ const MAX_STORED_BYTES = 10 * 1024 * 1024;
 
 export interface Scope {
   values: JsonObject;
+  /** Bytes of each value as JSON. */
+  readonly sizes: Map<string, number>;
   outer?: Scope;
   /** Shared by all scopes of the execution. */
   readonly stored: { bytes: number };
 }
 
 export function rootScope(values: JsonObject = {}): Scope {
-  return { values, stored: { bytes: sizeOf(values) } };
+  const sizes = sizesOf(values);
+  return { values, sizes, stored: { bytes: sum(sizes) } };
 }
 
 export function innerScope(outer: Scope, values: JsonObject = {}): Scope {
-  outer.stored.bytes += sizeOf(values);
-  return { values, outer, stored: outer.stored };
+  const sizes = sizesOf(values);
+  outer.stored.bytes += sum(sizes);
+  return { values, sizes, outer, stored: outer.stored };
 }
 
 /** Gives back what a finished lane's variables took. */
 export function leaveScope(scope: Scope): void {
-  scope.stored.bytes -= sizeOf(scope.values);
+  scope.stored.bytes -= sum(scope.sizes);
 }
 
 /** Puts every variable that can be read from `scope` into `target`, inner over outer. */
@@ -52,31 +56,31 @@ export function assignVariables(
   assigned: JsonObject,
   state: string,
 ): { error: string; cause: string } | undefined {
-  let total = 0;
-  for (const [name, value] of Object.entries(assigned)) {
-    if (isOuter(scope, name)) {
-      return {
-        error: STATES.QUERY,
-        cause: `The variable '${name}' belongs to an outer scope and cannot be assigned in an inner one.`,
-      };
-    }
-    total += byteSize(value);
+  const outer = Object.keys(assigned).find((name) => isOuter(scope, name));
+  if (outer !== undefined) {
+    return {
+      error: STATES.QUERY,
+      cause: `The variable '${outer}' belongs to an outer scope and cannot be assigned in an inner one.`,
+    };
   }
+  const sizes = sizesOf(assigned);
+  const total = sum(sizes);
   if (total > MAX_PAYLOAD_BYTES) {
     const over = total - MAX_PAYLOAD_BYTES;
     return tooLarge(
       `State variable size limit exceeded. State '${state}' assigned variables that exceed the limit of a state by ${over} bytes.`,
     );
   }
-  const values = { ...scope.values, ...assigned };
-  const bytes = scope.stored.bytes - sizeOf(scope.values) + sizeOf(values);
+  let bytes = scope.stored.bytes + total;
+  for (const name of sizes.keys()) bytes -= scope.sizes.get(name) ?? 0;
   if (bytes > MAX_STORED_BYTES) {
     const over = bytes - MAX_STORED_BYTES;
     return tooLarge(
       `Execution total variable size limit exceeded. State '${state}' assigned variables that exceed the total execution limit by ${over} bytes.`,
     );
   }
-  scope.values = values;
+  scope.values = { ...scope.values, ...assigned };
+  for (const [name, size] of sizes) scope.sizes.set(name, size);
   scope.stored.bytes = bytes;
   return undefined;
 }
@@ -92,10 +96,12 @@ function isOuter(scope: Scope, name: string): boolean {
   return false;
 }
 
-function sizeOf(values: JsonObject): number {
-  return Object.values(values).reduce<number>((bytes, value) => bytes + byteSize(value), 0);
+function sizesOf(values: JsonObject): Map<string, number> {
+  return new Map(Object.entries(values).map(([name, value]) => [name, Buffer.byteLength(jsonText(value))]));
 }
 
-function byteSize(value: Json): number {
-  return Buffer.byteLength(jsonText(value));
+function sum(sizes: Map<string, number>): number {
+  let bytes = 0;
+  for (const size of sizes.values()) bytes += size;
+  return bytes;
 }

@@ -47,7 +47,7 @@ export interface Execution {
   }[];
 }
 
-export const MACHINE_ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:machine';
+const MACHINE_ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:machine';
 const EXECUTION_ARN = 'arn:aws:states:us-east-1:000000000000:execution:machine:run';
 
 export function execute(definition: StateMachine, options: Options = {}): Promise<Execution> {
