@@ -30,6 +30,8 @@ export async function serve(
     if (error instanceof ApiError) {
       statusCode = error.statusCode;
       answer = { __type: error.type, message: error.message };
+    } else if (request.destroyed && !request.complete) {
+      return; // the caller went away before it had said all
     } else {
       onFailure(error);
       statusCode = 500;

@@ -10,7 +10,6 @@ import type { StateMachine } from '../../../asl/types.ts';
 import type { Json } from '../../../blueprint/json.ts';
 import type {
   Checkpoint,
-  ChildExecution,
   Clock,
   ExecutionHost,
   ExecutionOutcome,
@@ -22,12 +21,14 @@ import type {
 } from '../contract.ts';
 import type { StatusAnnouncer } from './announcer.ts';
 import { ApiError, executionAlreadyExists, executionNotRedrivable } from './api-error.ts';
-import { executionArn, expressArn, type Place, parseMapRunArn } from './arns.ts';
+import { executionArn, expressArn, type Place } from './arns.ts';
+import { type MapChildRequest, mapChildRecord } from './map-children.ts';
+import { asReason, childOf, outcomeOf, reopened, type StopReason } from './outcomes.ts';
 import { redriveStanding } from './redrive-standing.ts';
 import { findRevision } from './revisions.ts';
 import type { CheckpointWriter } from './storage/checkpoints.ts';
 import type { ExecutionRecord, ExecutionStore } from './storage/executions.ts';
-import { type LogWriter, removeFile } from './storage/files.ts';
+import type { LogWriter } from './storage/files.ts';
 import type { HistoryStore } from './storage/history.ts';
 import type { MachineStore } from './storage/machines.ts';
 import type { MapRunStore } from './storage/map-runs.ts';
@@ -61,16 +62,11 @@ export interface StartRequest {
   traceHeader?: string;
 }
 
-export interface Started {
+interface Started {
   executionArn: string;
   startDate: number;
   /** Resolves when the execution has ended and that is stored. */
   done: Promise<ExecutionRecord>;
-}
-
-export interface StopReason {
-  error?: string;
-  cause?: string;
 }
 
 export interface Runner {
@@ -318,9 +314,9 @@ export function createRunner(parts: RunnerParts): Runner {
    */
   async function runMapChild(
     parent: ExecutionRecord,
-    request: Parameters<ExecutionHost['runMapChild']>[0],
+    request: MapChildRequest,
   ): ReturnType<ExecutionHost['runMapChild']> {
-    const child = await mapChildRecord(parent, request);
+    const child = await mapChildRecord(parts, parent, request);
     if (child.record.status === 'SUCCEEDED') {
       return { executionArn: child.record.executionArn, outcome: outcomeOf(child.record, undefined) };
     }
@@ -335,58 +331,11 @@ export function createRunner(parts: RunnerParts): Runner {
     }, 50);
     try {
       const ended = await execution.done;
-      return { executionArn: ended.executionArn, outcome: outcomeOf(ended, execution) };
+      return { executionArn: ended.executionArn, outcome: outcomeOf(ended, execution.checkpoint) };
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     }
-  }
-
-  async function mapChildRecord(
-    parent: ExecutionRecord,
-    request: Parameters<ExecutionHost['runMapChild']>[0],
-  ): Promise<{ record: ExecutionRecord; resume: Checkpoint | undefined; lastEventId: number }> {
-    const { machineName, label } = parseMapRunArn(request.mapRunArn);
-    const path = `${machineName}/${label}`;
-    const arn =
-      request.resumeArn ??
-      (request.type === 'EXPRESS'
-        ? expressArn(parts.place, path, request.name, randomUUID())
-        : executionArn(parts.place, path, request.name));
-    // Known where a redrive names it, or where the parent died before its checkpoint told of it.
-    const previous = await executions.load(arn);
-    if (previous?.status === 'SUCCEEDED') return { record: previous, resume: undefined, lastEventId: 0 };
-    if (previous !== undefined && previous.status !== 'RUNNING') {
-      const lastEventId = await history.count(executions.historyPath(arn));
-      const record = reopened(previous, clock.now());
-      executions.reopen(record);
-      return { record, resume: previous.checkpoint, lastEventId };
-    }
-    const definition = await machines.putDefinition(JSON.stringify(request.definition));
-    // A process that died before it stored the child may have left the beginning of a history.
-    if (parent.redriveCount > 0) await removeFile(executions.historyPath(arn));
-    // From here to `reserve` without a pause: lists are in the order of the sequence.
-    const record: ExecutionRecord = {
-      executionArn: arn,
-      stateMachineArn: `${parent.stateMachineArn}/${label}`,
-      stateMachineName: path,
-      name: request.name,
-      type: request.type,
-      status: 'RUNNING',
-      startDate: clock.now(),
-      redriveCount: 0,
-      sequence: executions.nextSequence(),
-      mapRunArn: request.mapRunArn,
-      label,
-      roleArn: parent.roleArn,
-      definition,
-      machineUpdateDate: parent.machineUpdateDate,
-      input: JSON.stringify(request.input),
-      redriveTokens: [],
-    };
-    if (parent.revisionId !== undefined) record.revisionId = parent.revisionId;
-    executions.reserve(record);
-    return { record, resume: undefined, lastEventId: 0 };
   }
 
   async function stop(arn: string, reason: StopReason): Promise<void> {
@@ -442,55 +391,4 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   return { start, stop, redrive, close };
-}
-
-/** The record of an execution that goes on: nothing of its end is left. */
-function reopened(record: ExecutionRecord, now: number): ExecutionRecord {
-  const {
-    stopDate: _stop,
-    error: _error,
-    cause: _cause,
-    checkpoint: _checkpoint,
-    eventCount: _count,
-    ...rest
-  } = record;
-  return { ...rest, status: 'RUNNING', redriveCount: record.redriveCount + 1, redriveDate: now };
-}
-
-function asReason(reason: unknown): StopReason {
-  const result: StopReason = {};
-  if (typeof reason !== 'object' || reason === null) return result;
-  if ('error' in reason && typeof reason.error === 'string') result.error = reason.error;
-  if ('cause' in reason && typeof reason.cause === 'string') result.cause = reason.cause;
-  return result;
-}
-
-function outcomeOf(record: ExecutionRecord, execution: Live | undefined): ExecutionOutcome {
-  if (record.status === 'SUCCEEDED')
-    return { status: 'SUCCEEDED', output: JSON.parse(record.output ?? 'null') as Json };
-  // RUNNING only where the service is closing: the parent is being left as well.
-  const status = record.status === 'RUNNING' ? 'ABORTED' : record.status;
-  const outcome: Exclude<ExecutionOutcome, { status: 'SUCCEEDED' }> = {
-    status,
-    checkpoint: record.checkpoint ?? execution?.checkpoint ?? {},
-  };
-  if (record.error !== undefined) outcome.error = record.error;
-  if (record.cause !== undefined) outcome.cause = record.cause;
-  return outcome;
-}
-
-function childOf(record: ExecutionRecord): ChildExecution {
-  const child: ChildExecution = {
-    executionArn: record.executionArn,
-    stateMachineArn: record.stateMachineArn,
-    name: record.name,
-    startDate: record.startDate,
-    status: record.status === 'RUNNING' ? 'ABORTED' : record.status,
-    input: record.input,
-  };
-  if (record.stopDate !== undefined) child.stopDate = record.stopDate;
-  if (record.output !== undefined) child.output = record.output;
-  if (record.error !== undefined) child.error = record.error;
-  if (record.cause !== undefined) child.cause = record.cause;
-  return child;
 }

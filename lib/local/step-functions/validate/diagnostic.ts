@@ -5,7 +5,7 @@
  * where they were recorded or measured in public (localstack's AWS-validated tests; issues and pull requests of floci-io/floci
  * and aws/aws-cdk that quote the service); the others are ours. AWS says that wordings may change: rely on codes.
  */
-export type DiagnosticCode =
+type DiagnosticCode =
   | 'INVALID_JSON_DESCRIPTION'
   | 'SCHEMA_VALIDATION_FAILED'
   | 'MISSING_TRANSITION_TARGET'

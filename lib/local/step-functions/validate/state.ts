@@ -16,120 +16,9 @@ import {
   unknownFields,
 } from './fields.ts';
 import { checkMap } from './map-state.ts';
+import { COMMON_FIELDS, FIELDS_OF_TYPE, JSONATA_ONLY, JSONPATH_ONLY } from './state-fields.ts';
 import type { QueryLanguage, StateCheck, Surroundings } from './surroundings.ts';
 import { checkTask } from './task-state.ts';
-
-/** Accepted on every type. */
-const COMMON = ['Type', 'Comment', 'QueryLanguage'];
-
-/** Which fields a type has, of both languages. Measured on the service: 8 types by 50 fields. */
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Pass: ['InputPath', 'OutputPath', 'Result', 'ResultPath', 'Parameters', 'Output', 'Assign', 'Next', 'End'],
-  Task: [
-    ...[
-      'InputPath',
-      'OutputPath',
-      'ResultPath',
-      'Parameters',
-      'ResultSelector',
-      'Arguments',
-      'Output',
-      'Assign',
-    ],
-    ...[
-      'Resource',
-      'Credentials',
-      'Retry',
-      'Catch',
-      'TimeoutSeconds',
-      'TimeoutSecondsPath',
-      'HeartbeatSeconds',
-    ],
-    ...['HeartbeatSecondsPath', 'Next', 'End'],
-  ],
-  Wait: [
-    ...[
-      'InputPath',
-      'OutputPath',
-      'Output',
-      'Assign',
-      'Seconds',
-      'Timestamp',
-      'SecondsPath',
-      'TimestampPath',
-    ],
-    ...['Next', 'End'],
-  ],
-  Parallel: [
-    ...[
-      'InputPath',
-      'OutputPath',
-      'ResultPath',
-      'Parameters',
-      'ResultSelector',
-      'Arguments',
-      'Output',
-      'Assign',
-    ],
-    ...['Retry', 'Catch', 'Branches', 'Next', 'End'],
-  ],
-  Map: [
-    ...[
-      'InputPath',
-      'OutputPath',
-      'ResultPath',
-      'Parameters',
-      'ResultSelector',
-      'Output',
-      'Assign',
-      'Retry',
-      'Catch',
-    ],
-    ...[
-      'ItemProcessor',
-      'Iterator',
-      'ItemsPath',
-      'Items',
-      'ItemSelector',
-      'ItemReader',
-      'ItemBatcher',
-      'ResultWriter',
-    ],
-    ...[
-      'MaxConcurrency',
-      'MaxConcurrencyPath',
-      'ToleratedFailurePercentage',
-      'ToleratedFailurePercentagePath',
-    ],
-    ...['ToleratedFailureCount', 'ToleratedFailureCountPath', 'Label', 'Next', 'End'],
-  ],
-  Choice: ['InputPath', 'OutputPath', 'Output', 'Assign', 'Choices', 'Default'],
-  Succeed: ['InputPath', 'OutputPath', 'Output'],
-  Fail: ['Error', 'Cause', 'ErrorPath', 'CausePath'],
-};
-
-const JSONPATH_ONLY = new Set([
-  ...[
-    'InputPath',
-    'OutputPath',
-    'ResultPath',
-    'Parameters',
-    'ResultSelector',
-    'Result',
-    'ItemsPath',
-    'ErrorPath',
-  ],
-  ...[
-    'CausePath',
-    'SecondsPath',
-    'TimestampPath',
-    'TimeoutSecondsPath',
-    'HeartbeatSecondsPath',
-    'MaxConcurrencyPath',
-  ],
-  ...['ToleratedFailurePercentagePath', 'ToleratedFailureCountPath'],
-]);
-const JSONATA_ONLY = new Set(['Arguments', 'Output', 'Items']);
 
 export function checkState(name: string, state: JsonObject, location: string, around: Surroundings): void {
   const { report } = around;
@@ -141,14 +30,15 @@ export function checkState(name: string, state: JsonObject, location: string, ar
     missingFields(state, ['Type'], location, report);
     return;
   }
-  const fields = typeof type === 'string' && Object.hasOwn(FIELDS, type) ? FIELDS[type] : undefined;
+  const fields =
+    typeof type === 'string' && Object.hasOwn(FIELDS_OF_TYPE, type) ? FIELDS_OF_TYPE[type] : undefined;
   if (fields === undefined) {
-    only(state, 'Type', Object.keys(FIELDS), location, report);
+    only(state, 'Type', Object.keys(FIELDS_OF_TYPE), location, report);
     return;
   }
   checkType(state, 'Comment', 'string', location, report);
   const own = checkLanguage(state, location, around);
-  unknownFields(state, [...COMMON, ...fields], location, report);
+  unknownFields(state, [...COMMON_FIELDS, ...fields], location, report);
   const foreign = own === 'JSONata' ? JSONPATH_ONLY : JSONATA_ONLY;
   const other = own === 'JSONata' ? 'JSONPath' : 'JSONata';
   for (const field of Object.keys(state)) {

@@ -27,7 +27,7 @@ const realRole = process.env.SFN_SUITE_ROLE_ARN;
 export const againstAws = realRole !== undefined;
 export const ROLE = realRole ?? 'arn:aws:iam::000000000000:role/states';
 
-export type TestFunction = (payload: Json, signal: AbortSignal) => Json | Promise<Json>;
+type TestFunction = (payload: Json, signal: AbortSignal) => Json | Promise<Json>;
 
 export interface Running {
   client: SFNClient;

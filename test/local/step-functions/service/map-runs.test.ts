@@ -86,7 +86,16 @@ test('a map run with its children', async () => {
     stopDate: expect.any(Date),
   });
   const { mapRunArn } = mapRun ?? {};
-  const counts = { total: 10, succeeded: 10, failed: 0, running: 0, aborted: 0, timedOut: 0, pending: 0 };
+  const counts = {
+    total: 10,
+    succeeded: 10,
+    failed: 0,
+    running: 0,
+    aborted: 0,
+    timedOut: 0,
+    pending: 0,
+    resultsWritten: 10,
+  };
   expect(await running.client.send(new DescribeMapRunCommand({ mapRunArn }))).toMatchObject({
     mapRunArn,
     executionArn,

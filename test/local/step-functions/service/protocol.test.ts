@@ -1,4 +1,6 @@
 /** The JSON protocol itself, without the SDK between. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Running, startService } from './harness.ts';
 
@@ -78,6 +80,18 @@ test.each([
   const answer = await post(operation, text, method);
   expect([answer.status, answer.body.__type]).toEqual([status, type]);
   expect(typeof answer.body.message).toBe('string');
+});
+
+test('a caller that goes away in the middle of its request is no failure', async () => {
+  const { hostname, port } = new URL(running.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    'POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: AWSStepFunctions.ListStateMachines\r\nContent-Length: 100\r\n\r\n{',
+  );
+  await once(socket, 'connect');
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+  expect((await post('AWSStepFunctions.ListStateMachines', '{}')).status).toBe(200);
 });
 
 test('all violations are told at once', async () => {

@@ -60,6 +60,7 @@ function countChildren(context: ServiceContext, run: MapRun): JsonObject {
     counts[field[child.status]] += 1;
     counts.total += 1;
   }
+  counts.resultsWritten = counts.succeeded; // as recorded on AWS, also without a ResultWriter
   return counts;
 }
 

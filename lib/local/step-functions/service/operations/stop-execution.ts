@@ -1,8 +1,8 @@
 /** StopExecution. The end is stored before it is answered; an execution that has ended stays as it is. */
 import { type Operation, seconds } from '../context.ts';
 import { loadExecution } from '../executions.ts';
+import type { StopReason } from '../outcomes.ts';
 import { ARN, readParameters } from '../parameters.ts';
-import type { StopReason } from '../runner.ts';
 
 export const stopExecution: Operation = async (context, input) => {
   const request = readParameters(input, {

@@ -20,7 +20,7 @@ import {
   replaceFile,
 } from './files.ts';
 
-export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
 /** The part that lists and counts need; kept in memory for every execution. Dates are epoch milliseconds. */
 export interface ExecutionSummary {
