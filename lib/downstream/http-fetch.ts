@@ -10,6 +10,7 @@
 import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 
 /** Nothing of the request has left this process. */
@@ -52,13 +53,15 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   const agentOptions = { keepAlive: true, scheduling: 'lifo' as const, maxFreeSockets: 64 };
   const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) };
   const all = [agents.http, agents.https];
-  let lastUsed = now();
+  /** When a socket was last heard of. Each has its own time: while one is busy others may die. */
+  const lastUsed = new WeakMap<Socket, number>();
 
   const dropIdle = () => {
-    if (now() - lastUsed <= IDLE_MS) return;
+    const oldest = now() - IDLE_MS;
     for (const agent of all) {
-      for (const sockets of Object.values(agent.freeSockets))
-        for (const socket of sockets ?? []) socket.destroy();
+      for (const sockets of Object.values(agent.freeSockets)) {
+        for (const socket of sockets ?? []) if ((lastUsed.get(socket) ?? 0) < oldest) socket.destroy();
+      }
     }
   };
 
@@ -77,6 +80,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
       });
       let connected = false;
       request.once('socket', (socket) => {
+        lastUsed.set(socket, now());
         if (!socket.connecting) {
           connected = true;
           return;
@@ -90,16 +94,13 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
         });
       });
       request.once('error', (error: NodeJS.ErrnoException) => {
-        lastUsed = now();
         if (connected)
           reject(new Error(`the connection broke (${error.code ?? error.name})`, { cause: error }));
         else reject(new NotSentError(connectProblem(error), { cause: error }));
       });
       request.once('response', (incoming) => {
-        lastUsed = now();
-        incoming.once('close', () => {
-          lastUsed = now();
-        });
+        const { socket } = incoming;
+        incoming.once('close', () => lastUsed.set(socket, now()));
         resolve(toResponse(incoming, options.maxBytes));
       });
       request.end(typeof init.body === 'string' ? init.body : undefined);

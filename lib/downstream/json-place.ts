@@ -30,7 +30,7 @@ function isWrong(prefix: string): boolean {
     const message = error instanceof Error ? error.message : '';
     const position = /at position (\d+)/.exec(message)?.[1];
     if (position !== undefined)
-      return Number(position) < prefix.length && !message.startsWith('Unterminated');
+      return Number(position) < prefix.length && !message.startsWith('Unterminated string');
     return !message.startsWith('Unexpected end');
   }
 }

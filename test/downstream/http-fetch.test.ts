@@ -50,6 +50,23 @@ describe('createHttpFetch', () => {
     expect(server.sockets.length).toBe(sockets);
   });
 
+  it('each socket has its own idleness', async () => {
+    const server = await listen((_, response) => response.end('ok'));
+    const clock = { now: 1000 };
+    const http = fetchAt(clock);
+    const get = async () => (await http.fetch(server.url)).text();
+    await Promise.all([get(), get()]);
+    for (let n = 0; n < 3; n++) {
+      await new Promise((next) => setImmediate(next));
+      clock.now += 1500;
+      await get();
+    }
+    await new Promise((next) => setImmediate(next));
+    await Promise.all([get(), get()]);
+    // One was kept busy all the time; the other was idle for 4.5 s and is not used again.
+    expect(server.sockets.length).toBe(3);
+  });
+
   it('does not use a socket that died while it was idle', async () => {
     const server = await listen((_, response) => response.end('ok'));
     const clock = { now: 1000 };
