@@ -37,6 +37,8 @@ export async function callStartExecution(call: TaskCall, sync: 'none' | 'text' |
       if (signal.aborted) throw new Interrupted();
       throw serviceFailure(error, uuid(execution.host));
     });
+    // Nobody may be left to hear of its end.
+    child.done.catch(() => undefined);
     const startResult: JsonObject = {
       ExecutionArn: child.executionArn,
       SdkHttpMetadata: { AllHttpHeaders: {}, HttpHeaders: {}, HttpStatusCode: 200 },
