@@ -22,7 +22,7 @@ export interface CallContext {
   endReason(): string | undefined;
 }
 
-/** HTTP statuses with which a server or what stands before it refuses a request unread. */
+/** HTTP statuses with which a server or what stands before it refuses a request: every 4xx but 408, and 503. */
 const REFUSED_STATUSES = new Map([
   [401, 'it refuses our credentials'],
   [403, 'it does not let us in'],
@@ -46,9 +46,10 @@ export function wasNotSent(error: unknown): boolean {
   return false;
 }
 
-/** True where a server with sessions has forgotten ours (HTTP 404): nothing was carried out. */
+/** True where a server with sessions has forgotten ours: HTTP 404, of some servers 400. Nothing was carried out. */
 export function isSessionGone(error: unknown, sessionId: string | undefined): boolean {
-  return sessionId !== undefined && statusOf(error) === 404;
+  const status = statusOf(error);
+  return sessionId !== undefined && (status === 404 || status === 400);
 }
 
 export function callFailure(error: unknown, context: CallContext): StepFailure {
@@ -69,7 +70,8 @@ export function callFailure(error: unknown, context: CallContext): StepFailure {
   }
   const status = statusOf(error);
   if (status !== undefined) {
-    const refused = REFUSED_STATUSES.get(status);
+    const clientError = status >= 400 && status < 500 && status !== 408;
+    const refused = REFUSED_STATUSES.get(status) ?? (clientError ? 'it refuses the request' : undefined);
     if (refused !== undefined)
       return fail('ServerUnavailable', `server "${server}" answered HTTP ${status}: ${refused}`);
     return unknown('TransportError', `server "${server}" answered HTTP ${status} to the call of "${tool}"`);

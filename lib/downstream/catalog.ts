@@ -10,7 +10,7 @@ import { listNames, nearestName } from '../blueprint/suggest.ts';
 import { cleanText } from './clean-text.ts';
 import type { ServerConfig } from './config.ts';
 import type { Pool, ServerState } from './pool.ts';
-import { isAllowed, mayRepeat, type ToolInfo, toolInfo } from './tool-info.ts';
+import { isAllowed, type ToolInfo, toolInfo } from './tool-info.ts';
 
 export interface Catalog {
   tools: ToolInfo[];
@@ -100,20 +100,6 @@ async function fetchTools(pool: Pool, state: ServerState): Promise<ReadonlyMap<s
   } finally {
     await lease.release();
   }
-}
-
-/**
- * Whether a call of the tool may be made again where nobody knows what became of it: by hints that are trusted. False for
- * a server that cannot be asked, and for one that mcp.json does not have. Answers at once where the list is known.
- */
-export function isRepeatable(pool: Pool, server: string, tool: string): boolean | Promise<boolean> {
-  const state = pool.servers.get(server);
-  if (state === undefined || !state.config.trustAnnotations) return false;
-  if (state.tools !== undefined) return mayRepeat(state.config, state.tools.get(tool));
-  return readTools(pool, state).then(
-    (tools) => mayRepeat(state.config, tools.get(tool)),
-    () => false,
-  );
 }
 
 /**

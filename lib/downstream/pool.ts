@@ -96,7 +96,11 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
       (connection) => {
         state.era = connection.era;
       },
-      () => opened.delete(opening),
+      () => {
+        opened.delete(opening);
+        // It may speak another revision now: the next try asks again.
+        state.era = undefined;
+      },
     );
     return opening;
   };

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StepFailure } from '../../lib/blueprint/errors.ts';
 import { callTool } from '../../lib/downstream/call.ts';
-import { isRepeatable, readCatalog, resolveTool } from '../../lib/downstream/catalog.ts';
+import { readCatalog, resolveTool } from '../../lib/downstream/catalog.ts';
+import type { ServerState } from '../../lib/downstream/pool.ts';
 import { livingChildren } from '../../lib/downstream/processes.ts';
+import { mayRepeat } from '../../lib/downstream/tool-info.ts';
 import { FIXTURES, MODULES, oddServer, poolOf, temporaryFolder, until } from './fixtures/setup.ts';
 
 const published = (name: string, ...args: string[]) => ({
@@ -123,15 +125,15 @@ describe('resolveTool', () => {
   });
 });
 
-describe('isRepeatable', () => {
-  it('believes hints only of servers that are trusted', async () => {
-    const filesystem = published('filesystem', temporaryFolder());
-    const pool = poolOf({ trusted: { ...filesystem, trustAnnotations: true }, other: filesystem });
-    expect(await isRepeatable(pool, 'trusted', 'read_text_file')).toBe(true);
-    expect(await isRepeatable(pool, 'trusted', 'write_file'), 'idempotent').toBe(true);
-    expect(await isRepeatable(pool, 'trusted', 'move_file')).toBe(false);
-    expect(await isRepeatable(pool, 'trusted', 'no_such_tool')).toBe(false);
-    expect(await isRepeatable(pool, 'other', 'read_text_file')).toBe(false);
-    expect(await isRepeatable(pool, 'no-such-server', 'read_text_file')).toBe(false);
-  });
+it('mayRepeat believes hints only of servers that are trusted', async () => {
+  const filesystem = published('filesystem', temporaryFolder());
+  const pool = poolOf({ trusted: { ...filesystem, trustAnnotations: true }, other: filesystem });
+  const repeatable = async (name: string) => {
+    const info = await resolveTool(pool, name);
+    return mayRepeat((pool.servers.get(info.server) as ServerState).config, info);
+  };
+  expect(await repeatable('trusted/read_text_file')).toBe(true);
+  expect(await repeatable('trusted/write_file'), 'idempotent').toBe(true);
+  expect(await repeatable('trusted/move_file')).toBe(false);
+  expect(await repeatable('other/read_text_file')).toBe(false);
 });

@@ -37,14 +37,17 @@ describe('both protocol eras', () => {
     expect(server.sessions()).toBe(0);
   });
 
-  it('a session that the server forgot is opened anew, and the call is made once', async () => {
-    const server = await sessionServer();
-    const pool = poolOf({ web: { url: server.url } });
-    await web(pool, 'echo', { text: 'one' });
-    server.forget();
-    expect(await textOf(web(pool, 'echo', { text: 'two' }))).toBe('two');
-    expect(server.calls).toEqual(['one', 'two']);
-  });
+  it.each([404, 400])(
+    'a session that the server forgot (%i) is opened anew, and the call is made once',
+    async (status) => {
+      const server = await sessionServer(status);
+      const pool = poolOf({ web: { url: server.url } });
+      await web(pool, 'echo', { text: 'one' });
+      server.forget();
+      expect(await textOf(web(pool, 'echo', { text: 'two' }))).toBe('two');
+      expect(server.calls).toEqual(['one', 'two']);
+    },
+  );
 
   it('an argument that belongs into a header is sent there too', async () => {
     const server = await modernServer();
@@ -65,7 +68,9 @@ describe('failures', () => {
   });
 
   const statuses: [status: number, kind: string][] = [
+    [400, 'ServerUnavailable'],
     [401, 'ServerUnavailable'],
+    [408, 'OutcomeUnknown'],
     [403, 'ServerUnavailable'],
     [429, 'ServerUnavailable'],
     [503, 'ServerUnavailable'],
