@@ -145,6 +145,12 @@ export const DIAGNOSTIC_CODES = {
     '{ "type": "integer", "default": "5" }',
     '{ "type": "integer", "default": 5 }',
   ),
+  BP206: warning(
+    'Template in a default',
+    'Defaults are data: the text is passed on as it is written, braces and all.',
+    '{ "type": "string", "default": "{{ run.date }}" }',
+    '{ "type": "string", "default": null }, and "{{ params.day || run.date }}" where it is read',
+  ),
   // 3: templates and expressions
   BP301: error(
     'Expression cannot be read',
@@ -383,6 +389,12 @@ export const DIAGNOSTIC_CODES = {
     '`results.ID` and `run` have fixed fields; any other is always null.',
     '"{{ results.pods.state }}"',
     '"{{ results.pods.status }}"',
+  ),
+  BP707: warning(
+    'continue without effect',
+    "In a loop's item and in a pipe a failed step ends the item or the pipe, whatever the step says; whether other items go on is said on the loop.",
+    '{ "type": "loop", ..., "do": { "type": "call", ..., "errorStrategy": { "onStepFailure": "continue" } } }',
+    '{ "type": "loop", ..., "errorStrategy": { "onStepFailure": "continue" }, "do": { "type": "call", ... } }',
   ),
   // 9: limits of the compiled machine
   BP901: error(

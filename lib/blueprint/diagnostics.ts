@@ -6,7 +6,7 @@
  */
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from './diagnostic-codes.ts';
 
-export type Severity = 'error' | 'warning';
+type Severity = 'error' | 'warning';
 
 export interface Diagnostic {
   code: DiagnosticCode;
@@ -61,11 +61,6 @@ export function quoteValue(value: unknown): string {
 /** A pointer and one more segment, escaped as RFC 6901 says. */
 export function childPointer(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-/** One diagnostic as lines of text, for a terminal: code and message, then the hint. */
-export function formatDiagnostic({ code, severity, message, hint }: Diagnostic): string {
-  return `${severity} ${code} ${message}${hint === undefined ? '' : `\n    ${hint}`}`;
 }
 
 /** Errors first, then in the order of the document: by pointer, indexes as numbers. A new array. */

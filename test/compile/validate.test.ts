@@ -1,4 +1,5 @@
 /** Validation: what is allowed, and what holds for an input of any kind. What is refused is in invalid.test.ts. */
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type Json } from '../../lib/blueprint/json.ts';
@@ -139,6 +140,22 @@ describe('what an expression may read', () => {
     ],
   ])('%s', (_, steps, more) => {
     expect(errorsOf(steps, more)).toEqual([]);
+  });
+});
+
+describe('blueprints of this repository', () => {
+  const inFolder = (folder: string) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.json') && !name.includes('.machine.'))
+      .map((name) => `${folder}/${name}`);
+  const validate = (path: string) => validateBlueprint(JSON.parse(readFileSync(path, 'utf8'))).diagnostics;
+
+  test.each(inFolder('test/corpus/valid'))('%s has nothing to warn about', (path) => {
+    expect(validate(path)).toEqual([]);
+  });
+
+  test.each(inFolder('blueprints'))('%s has no error', (path) => {
+    expect(validate(path).filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 });
 

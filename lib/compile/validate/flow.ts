@@ -1,5 +1,6 @@
-/** Loops that would exceed a limit, and fields of a loop that have no effect. */
+/** Loops that would exceed a limit, and what has no effect where it stands. */
 import { quoteValue } from '../../blueprint/diagnostics.ts';
+import { isJsonObject } from '../../blueprint/json.ts';
 import { DEFAULT_MAX_ITEMS, MAX_RUN_ATTEMPTS } from '../../blueprint/limits.ts';
 import type { Outline, OutlineStep } from './outline.ts';
 import type { Report } from './report.ts';
@@ -7,6 +8,7 @@ import type { Report } from './report.ts';
 export function checkFlow(outline: Outline, report: Report): void {
   for (const step of outline.steps) countCalls(step, report);
   for (const step of outline.all) {
+    if (step.type === 'call') checkStrategy(step, report);
     if (step.type !== 'loop') continue;
     checkLength(step, report);
     if (step.raw.mode === 'batch' && step.inner.flat().some(needsMap)) {
@@ -17,6 +19,21 @@ export function checkFlow(outline: Outline, report: Report): void {
       });
     }
   }
+}
+
+/** `continue` on a call that stands directly in a loop's item or in a pipe, which a failed step ends all the same. */
+function checkStrategy({ raw, parent, pointer }: OutlineStep, report: Report): void {
+  if (parent === undefined || (parent.type !== 'loop' && parent.type !== 'pipe')) return;
+  if (!isJsonObject(raw.errorStrategy) || raw.errorStrategy.onStepFailure !== 'continue') return;
+  const [what, hint] =
+    parent.type === 'loop'
+      ? ['an item of a loop', `To let other items go on, give "${parent.id ?? 'the loop'}" this strategy.`]
+      : ['a pipe', `To go on after the pipe, give "${parent.id ?? 'the pipe'}" this strategy.`];
+  report.add('BP707', `${pointer}/errorStrategy/onStepFailure`, {
+    message: `a failed step ends ${what}, so "continue" has no effect here`,
+    got: '"continue"',
+    hint,
+  });
 }
 
 function checkLength({ raw, pointer }: OutlineStep, report: Report): void {

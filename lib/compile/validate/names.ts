@@ -84,6 +84,13 @@ function checkParams({ blueprint }: Outline, report: Report): void {
     if (name !== '__proto__' && isInherited(name)) checkReserved(name, pointer, 'a parameter', report);
     if (!isJsonObject(declaration)) continue;
     const { type, default: value } = declaration;
+    if (typeof value === 'string' && /(?<!\\)\{\{/.test(value)) {
+      report.add('BP206', `${pointer}/default`, {
+        message: `the default of "${name}" holds "{{", and a default is never evaluated`,
+        got: quoteValue(value),
+        hint: `Make it null, and write {{ params.${name} || ... }} where it is read.`,
+      });
+    }
     if (value === undefined || value === null || !isParamType(type) || hasParamType(value, type)) continue;
     report.add('BP205', `${pointer}/default`, {
       message: `the default of "${name}" is of type ${jsonType(value)}, not ${type}`,

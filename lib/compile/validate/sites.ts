@@ -11,7 +11,7 @@ import { itemName } from './names.ts';
 import type { Outline, OutlineStep } from './outline.ts';
 
 /** The names that loops and pipes around a place bring in. */
-export interface Surroundings {
+interface Surroundings {
   /** Names of the items of the loops around, outermost first. */
   items: readonly string[];
   index: boolean;
