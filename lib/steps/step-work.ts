@@ -7,18 +7,10 @@
 import type { StepError } from '../blueprint/errors.ts';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { StepNode } from '../compile/program.ts';
+import { type OpenedStep, openStep } from '../store/open-step.ts';
 import type { StepRecord } from '../store/records.ts';
 import { addToBudget } from '../store/runs.ts';
-import {
-  getStep,
-  haltStep,
-  LeaseLost,
-  type OpenedStep,
-  openStep,
-  releaseStep,
-  type StepChanges,
-  settleStep,
-} from '../store/steps.ts';
+import { getStep, haltStep, LeaseLost, releaseStep, type StepChanges, settleStep } from '../store/steps.ts';
 import { putValue } from '../store/values.ts';
 import { createAttemptBudget } from './budget.ts';
 import { endFailedRun } from './end-run.ts';

@@ -15,16 +15,10 @@ import {
   reopenWindow,
   takeOverWindow,
 } from '../../lib/store/journal.ts';
+import { openStep } from '../../lib/store/open-step.ts';
 import type { StepRecord, WindowRecord } from '../../lib/store/records.ts';
 import { addToBudget, claimRun, createRun, reopenRun, setStop } from '../../lib/store/runs.ts';
-import {
-  markClaimed,
-  openStep,
-  releaseStep,
-  renewLease,
-  settleStep,
-  updateStep,
-} from '../../lib/store/steps.ts';
+import { markClaimed, releaseStep, renewLease, settleStep, updateStep } from '../../lib/store/steps.ts';
 import { closeStore, openStore, type Store } from '../../lib/store/store.ts';
 import { getValue, putValue } from '../../lib/store/values.ts';
 import {

@@ -1,6 +1,8 @@
 /** Leases on steps: every outcome of `openStep`, and who may write what. */
+import { type GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenStepRequest, openStep } from '../../lib/store/open-step.ts';
 import type { StepRecord } from '../../lib/store/records.ts';
 import {
   allSteps,
@@ -10,13 +12,12 @@ import {
   LeaseLost,
   listSteps,
   markClaimed,
-  type OpenStepRequest,
-  openStep,
   releaseStep,
   renewLease,
   settleStep,
   updateStep,
 } from '../../lib/store/steps.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { freshId, type StandIns, startStandIns } from './stand-ins.ts';
 
 let standIns: StandIns;
@@ -112,6 +113,35 @@ describe('openStep', () => {
       previous: { claimed: true, lease: { owner: 'boot1/a' } },
       record: { claimed: true, attempts: 1, fence: 2, lease: { owner: 'boot1/b' } },
     });
+  });
+
+  it('knows of a call that a late owner announced between its look and its write', async () => {
+    const first = request();
+    await openStep(standIns.store, first);
+    const { client, name } = standIns.store.table;
+    let announced = false;
+    const interrupted: Store = {
+      ...standIns.store,
+      table: {
+        name,
+        client: new Proxy(client, {
+          get: (target, property, receiver) =>
+            property !== 'send'
+              ? Reflect.get(target, property, receiver)
+              : async (command: GetCommand) => {
+                  if (command instanceof UpdateCommand && !announced) {
+                    announced = true;
+                    await markClaimed(standIns.store, first, first.owner, { attempts: 1 });
+                  }
+                  return target.send(command);
+                },
+        }),
+      },
+    };
+    const opened = await openStep(interrupted, { ...first, owner: 'boot1/b', now: T0 + 30_000 });
+    expect(announced).toBe(true);
+    expect(opened).toMatchObject({ outcome: 'taken', previous: { claimed: true, attempts: 1 } });
+    await expect(markClaimed(standIns.store, first, first.owner)).rejects.toThrow(LeaseLost);
   });
 
   it('goes on with a step that was let go of', async () => {
@@ -233,6 +263,14 @@ describe('writing under a lease', () => {
     expect(settled.lease).toBeUndefined();
     expect(await settleStep(standIns.store, ended(record, 'failed'), first.owner)).toEqual(settled);
     await expect(settleStep(standIns.store, ended(record, 'failed'), 'boot1/b')).rejects.toThrow(LeaseLost);
+  });
+
+  it('forgets a failure that was tried again', async () => {
+    const first = request();
+    const { record } = await openStep(standIns.store, first);
+    await updateStep(standIns.store, first, first.owner, { error: failure, attempts: 1 });
+    const settled = await settleStep(standIns.store, ended(record, 'succeeded'), first.owner);
+    expect('error' in settled).toBe(false);
   });
 
   it('sets a stop flag that a newer epoch clears', async () => {
