@@ -11,6 +11,7 @@ import {
   type SFNClient,
 } from '@aws-sdk/client-sfn';
 import type { Pool } from '../../lib/downstream/pool.ts';
+import { answerDryRun } from '../../lib/steps/dry-run.ts';
 import { DEFAULT_STEPS_LIMITS, type Executions, type StepsEnvironment } from '../../lib/steps/environment.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
@@ -67,7 +68,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
       case 'try':
         return answerTry(pool, request, now);
       case 'dryRun':
-        throw new Error('dry runs are not answered yet');
+        return answerDryRun(pool, store, request, now);
       default:
         return runTask(request, { ...shared, remainingMs: () => context.getRemainingTimeInMillis() });
     }

@@ -19,6 +19,6 @@ export async function dryRunWorkflow(
   const document = await getDocument(env.store, head.workflow, hash);
   const { params, problems } = resolveParams(document.blueprint.params ?? {}, request.params);
   if (problems.length > 0) throw new EngineError('Invalid', problems.join('; '));
-  const answer = await dryRun(env, { workflow: head.workflow, hash, params });
+  const answer = await dryRun(env, { workflow: head.workflow, revision, hash, params });
   return { dryRun: true, id: head.workflow, revision, ...answer };
 }

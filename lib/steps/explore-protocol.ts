@@ -2,6 +2,7 @@
  * What the endpoint asks of call-tool outside any run. Only call-tool connects to downstream servers, so the catalog,
  * a trial call and a dry run are invocations of it.
  */
+import type { ErrorKind, StepError } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { ToolInfo } from '../downstream/tool-info.ts';
 
@@ -26,6 +27,8 @@ export interface TryRequest {
   tool: string;
   params: JsonObject;
   timeoutMs?: number;
+  /** Engines that the request came through. */
+  hops?: number;
 }
 
 /** A trial call's result as the tool gave it, and the value a step would have of it without `parse`. */
@@ -38,32 +41,57 @@ export interface TryAnswer {
   structured?: true;
   value: Json;
   ms: number;
-  error?: { kind: string; message: string };
+  error?: { kind: ErrorKind; message: string };
 }
 
 export interface DryRunRequest {
   op: 'dryRun';
   workflow: string;
+  revision: number;
   hash: string;
+  /** Checked, defaults filled in. */
   params: JsonObject;
+  /** Engines that the request came through. */
+  hops?: number;
 }
 
+/**
+ * What a run would do at one place. Calls and loops are listed, other containers only where they are skipped or failed.
+ * Values and arguments are shown up to a few hundred bytes, larger ones by their shape.
+ */
 export interface DryRunStep {
+  /** As in a run (`pods/00000/describe`); `pods/*` where the items are not known, `sub>step` in a sub-workflow. */
   at: string;
-  step: string;
+  /** `server/tool`. */
   tool?: string;
-  status: 'called' | 'not-called' | 'skipped' | 'failed';
-  /** Resolved arguments, where every template could be resolved. */
+  workflow?: string;
+  /** `walked`: a loop or a sub-workflow, whose own steps follow. */
+  status: 'called' | 'not-called' | 'skipped' | 'failed' | 'walked';
+  /** Why it was skipped, or not called although it is read-only. */
+  reason?: string;
+  /** What cannot be resolved stands as its template. */
   arguments?: Json;
-  /** Expressions that read what a dry run does not have. */
+  /** The expressions that read what a dry run does not have. */
   unresolved?: string[];
+  /** Of a loop: how many items there are, and how many of them were walked. */
+  count?: number;
+  walked?: number;
   value?: Json;
-  error?: { kind: string; message: string };
+  error?: { kind: ErrorKind; message: string };
 }
 
 export interface DryRunAnswer {
   steps: DryRunStep[];
+  /** Steps that the list leaves out. */
+  omitted?: number;
+  /** Calls that were made. */
+  calls: number;
+  /** Absent where a failure ends the run before its output. */
   output?: Json;
+  /** The output's expressions that could not be resolved. */
+  unresolved?: string[];
+  /** The failure that would end the run. */
+  error?: StepError;
 }
 
 export type ExploreRequest = CatalogRequest | TryRequest | DryRunRequest;
