@@ -10,7 +10,7 @@ import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
 import type { ItemResult } from '../../store/records.ts';
 import type { Frame } from '../frame.ts';
-import { itemFrame, newProgress, type Progress } from '../walk/progress.ts';
+import { itemFrame, newProgress, type Progress, withoutFailures } from '../walk/progress.ts';
 import { walkItem } from '../walk/walk.ts';
 import { Suspended, throwIfStopped, type Work } from '../work.ts';
 import { callsPerIteration, toolCallsIn } from './calls.ts';
@@ -178,10 +178,4 @@ export async function runItems(
     const partial = { owner: work.owner, windows: [...windows.values()] };
     await writePartial(work.env.store, work.run.run, place, partial, request.fence);
   }
-}
-
-/** A failed item's progress, so that what failed in it runs anew. */
-function withoutFailures(progress: Progress): Progress {
-  const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
-  return { ended: new Map(ended), pending: new Map(), attempts: 0 };
 }

@@ -9,10 +9,10 @@ import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
 import type { ItemResult, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import type { Frame } from '../frame.ts';
-import { itemFrame, newProgress, type Progress } from '../walk/progress.ts';
+import { itemFrame, newProgress, type Progress, withoutFailures } from '../walk/progress.ts';
 import { walkItem } from '../walk/walk.ts';
 import { Suspended, throwIfStopped, type Work } from '../work.ts';
-import { callsPerIteration } from './calls.ts';
+import { callsPerIteration, toolCallsIn } from './calls.ts';
 import { countItem, newCounts } from './outcome.ts';
 import { partialItem, progressOf, readPartial, writePartial } from './partial.ts';
 import { goesOn } from './passes.ts';
@@ -57,7 +57,10 @@ export async function runPasses(
             ? partial.windows.find((each) => each.window === pass)
             : undefined;
         const broken = window?.state === 'claimed' && left === undefined;
-        if (broken && !(await bodyMayRepeat(work, node))) {
+        const ended = window?.state === 'claimed' ? left?.done[0] : undefined;
+        if (ended !== undefined && !runsAnew(work, node, window, ended)) {
+          result = ended;
+        } else if (broken && !(await bodyMayRepeat(work, node))) {
           result = unknownItem(node, frame, pass, null);
         } else {
           const halfway = left?.suspended.find((item) => item.index === pass);
@@ -94,25 +97,30 @@ async function runPass(
   progress: Progress,
 ): Promise<ItemResult> {
   const pass = window.from;
+  const leave = (left: Progress, done: ItemResult[]): Promise<void> => {
+    const windows = [{ window: pass, done, suspended: [partialItem(pass, left)] }];
+    const partial = { owner: work.owner, windows };
+    return writePartial(work.env.store, work.run.run, request.at, partial, request.fence);
+  };
   try {
-    return await walkItem(work, node, itemFrame(frame, node, pass, { input }), null, progress);
+    const result = await walkItem(work, node, itemFrame(frame, node, pass, { input }), null, progress);
+    // What such a pass has done is not done again where a redrive runs it anew.
+    const keeps = result.status === 'failed' && toolCallsIn(node).length > 1;
+    if (keeps) await leave(withoutFailures(progress), [result]);
+    return result;
   } catch (error) {
-    if (error instanceof Suspended) {
-      const windows = [{ window: pass, done: [], suspended: [partialItem(pass, progress)] }];
-      await writePartial(
-        work.env.store,
-        work.run.run,
-        request.at,
-        { owner: work.owner, windows },
-        request.fence,
-      );
-    }
+    if (error instanceof Suspended) await leave(progress, []);
     throw error;
   }
 }
 
-function runsAnew(work: Work, node: LoopNode, window: WindowRecord, result: ItemResult): boolean {
-  return result.status === 'failed' && window.epoch < work.epoch && mayRunAnew(node, work, result);
+function runsAnew(work: Work, node: LoopNode, window: WindowRecord | undefined, result: ItemResult): boolean {
+  return (
+    result.status === 'failed' &&
+    window !== undefined &&
+    window.epoch < work.epoch &&
+    mayRunAnew(node, work, result)
+  );
 }
 
 async function readJournal(

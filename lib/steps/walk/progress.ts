@@ -44,3 +44,9 @@ export function itemFrame(outer: Frame, loop: LoopNode, index: number, names: Js
 export function failedItem(index: number, item: Json, error: StepError, attempts: number): ItemResult {
   return { index, item, status: 'failed', value: null, error, attempts };
 }
+
+/** A failed item's progress, so that what failed in it runs anew. */
+export function withoutFailures(progress: Progress): Progress {
+  const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
+  return { ended: new Map(ended), pending: new Map(), attempts: 0 };
+}
