@@ -43,8 +43,9 @@ import { commitHead, publishRevision, putRevision } from '../../lib/store/workfl
 
 const CALL_TOOL = 'arn:aws:lambda:us-east-1:000000000000:function:mwe-call-tool';
 const OWNER = { kind: 'local' as const, id: 'local', scopes: [] };
-export const FIXTURES = resolve(import.meta.dirname, 'fixtures');
-const MODULES = resolve(import.meta.dirname, '../../node_modules');
+/** Tests run in the project's folder; the harness may be bundled and lie somewhere else. */
+export const FIXTURES = resolve('test/steps/fixtures');
+const MODULES = resolve('node_modules');
 
 export interface Call {
   tool: string;
