@@ -24,6 +24,8 @@ export interface CallToolDependencies {
   store: Store;
   pool: Pool;
   sfn: SFNClient;
+  /** Of the pool's configuration; the endpoint reads the catalog that is stored under it. */
+  serversHash: string;
   /**
    * On one machine: this process's start. A lease of another start is void, for one engine alone uses a data folder. On AWS
    * absent: there only time voids a lease.
@@ -64,7 +66,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     const request = event as Task | ExploreRequest;
     switch (request.op) {
       case 'catalog':
-        return answerCatalog(pool, request);
+        return answerCatalog(pool, store, dependencies.serversHash, request, now);
       case 'try':
         return answerTry(pool, request, now);
       case 'dryRun':

@@ -16,6 +16,7 @@ import { createRunEvents, type RunEventsHandler } from '../../functions/run-even
 import type { Json } from '../blueprint/json.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
+import { serversHash } from '../downstream/servers-hash.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
 import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
@@ -80,6 +81,7 @@ async function assemble(
   undo: (() => Promise<void> | void)[],
 ): Promise<Omit<Engine, 'stop'>> {
   const servers = loadServers({ file: options.config, dataFolder: options.dataDir });
+  const hash = serversHash(servers);
   const pool = createPool(servers);
   undo.push(() => pool.close());
 
@@ -129,6 +131,7 @@ async function assemble(
       roleArn: LOCAL_ROLE,
       callToolArn: LOCAL_FUNCTIONS.callToolArn,
       functionTimeoutSeconds: LOCAL_FUNCTIONS.timeoutSeconds,
+      serversHash: hash,
       cursorSecret: await cursorSecret(options.dataDir),
       console: false,
     },
@@ -136,7 +139,7 @@ async function assemble(
     log,
   };
   provide({
-    callTool: createCallTool({ store, pool, sfn, boot: local.boot, now: Date.now, log }),
+    callTool: createCallTool({ store, pool, sfn, serversHash: hash, boot: local.boot, now: Date.now, log }),
     runEvents: createRunEvents(env),
   });
   if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);

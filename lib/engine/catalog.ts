@@ -1,6 +1,6 @@
 /**
- * The downstream tools as the endpoint sees them. The endpoint never connects downstream: it invokes call-tool, and
- * keeps the answer for a short time so that validating a blueprint does not wait for every server again.
+ * The downstream tools as the endpoint sees them. The endpoint never connects downstream: it invokes call-tool, which stores
+ * the catalog in the table, so that an endpoint that has just started does not wait for every server to start as well.
  */
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import type {
@@ -11,10 +11,13 @@ import type {
   TryAnswer,
   TryRequest,
 } from '../steps/explore-protocol.ts';
+import { getCachedCatalog } from '../store/catalog.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 
-const CATALOG_AGE_MS = 10_000;
+/** How long this process believes what it read, and how long what call-tool stored is believed. */
+const KEPT_MS = 10_000;
+const STORED_MS = 60_000;
 
 interface Kept {
   answer: Promise<CatalogAnswer>;
@@ -40,14 +43,31 @@ async function invoke<T>(env: EngineEnvironment, request: ExploreRequest): Promi
   );
 }
 
-/** All tools of all connected servers. At most 10 seconds old, fresh with `refresh`. */
-export async function getCatalog(env: EngineEnvironment, refresh = false): Promise<CatalogAnswer> {
+/**
+ * All tools of all connected servers, and which servers could not be reached. From memory (10 s) or from the table (60 s),
+ * else asked; with `refresh` always asked.
+ */
+export function getCatalog(env: EngineEnvironment, refresh = false): Promise<CatalogAnswer> {
   const known = kept.get(env);
-  if (known !== undefined && !refresh && env.now() - known.at < CATALOG_AGE_MS) return known.answer;
-  const answer = invoke<CatalogAnswer>(env, { op: 'catalog', ...(refresh ? { refresh } : {}) });
-  kept.set(env, { answer, at: env.now() });
-  answer.catch(() => kept.delete(env));
+  if (known !== undefined && !refresh && env.now() - known.at < KEPT_MS) return known.answer;
+  const answer = refresh ? askCatalog(env, true) : readCatalog(env);
+  const entry = { answer, at: env.now() };
+  kept.set(env, entry);
+  answer.catch(() => {
+    if (kept.get(env) === entry) kept.delete(env);
+  });
   return answer;
+}
+
+/** What call-tool stored last, unless it is too old. */
+async function readCatalog(env: EngineEnvironment): Promise<CatalogAnswer> {
+  const cached = await getCachedCatalog(env.store, env.config.serversHash);
+  const fresh = cached !== undefined && env.now() - Date.parse(cached.fetchedAt) < STORED_MS;
+  return fresh ? (cached.catalog as unknown as CatalogAnswer) : askCatalog(env, false);
+}
+
+function askCatalog(env: EngineEnvironment, refresh: boolean): Promise<CatalogAnswer> {
+  return invoke<CatalogAnswer>(env, { op: 'catalog', ...(refresh ? { refresh } : {}) });
 }
 
 /** One trial call of a tool. */

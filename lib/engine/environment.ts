@@ -13,6 +13,8 @@ export interface EngineConfig {
   callToolArn: string;
   /** Time limit of the call-tool function in seconds. */
   functionTimeoutSeconds: number;
+  /** Tells the configuration of the downstream servers: call-tool stores their catalog under it. */
+  serversHash: string;
   /** Key that cursors are authenticated with. */
   cursorSecret: string;
   /** Deep links into the AWS console are given only where there is one. */

@@ -5,17 +5,29 @@ import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { readCatalog, resolveTool } from '../downstream/catalog.ts';
 import type { Pool } from '../downstream/pool.ts';
 import { resultValue } from '../downstream/value.ts';
+import { putCatalog } from '../store/catalog.ts';
+import type { Store } from '../store/store.ts';
 import type { CatalogAnswer, CatalogRequest, TryAnswer, TryRequest } from './explore-protocol.ts';
 
-export async function answerCatalog(pool: Pool, request: CatalogRequest): Promise<CatalogAnswer> {
+/** What the servers offer; it is stored too, so that the endpoint need not ask each time. */
+export async function answerCatalog(
+  pool: Pool,
+  store: Store,
+  serversHash: string,
+  request: CatalogRequest,
+  now: () => number,
+): Promise<CatalogAnswer> {
   const { tools, unreachable } = await readCatalog(pool, request.refresh === true ? { maxAgeMs: 0 } : {});
   const configs = [...pool.servers.values()].map((server) => server.config);
-  return {
+  const catalog: CatalogAnswer = {
     tools,
     servers: configs.map((config) => config.name),
     trusted: configs.filter((config) => config.trustAnnotations).map((config) => config.name),
     unavailable: unreachable,
   };
+  const fetchedAt = new Date(now()).toISOString();
+  await putCatalog(store, { serversHash, fetchedAt, catalog: catalog as unknown as Json });
+  return catalog;
 }
 
 /** One call. What the tool or its server does wrong is part of the answer, for that is what an agent wants to learn. */
@@ -30,6 +42,7 @@ export async function answerTry(pool: Pool, request: TryRequest, now: () => numb
       server,
       tool,
       arguments: request.params,
+      hops: request.hops ?? 0,
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     });
     return done({ server, tool, isError: false, ...shown(result), value: resultValue(result) });

@@ -1,40 +1,46 @@
 /**
- * The cached catalog of a downstream server: what its `tools/list` answered, when, and under which configuration. A cache
- * only: it can be stale or missing at any time, and the last writer wins.
+ * The cached catalog: what the downstream servers of one configuration offered, and when. A cache only: it can be stale or
+ * missing at any time, and the last writer wins. Each configuration has an entry of its own, so that a changed `mcp.json`
+ * never reads what another one left.
  */
 import type { Json } from '../blueprint/json.ts';
-import { type Body, readBody, writeBody } from './body.ts';
-import { type Item, putItem, queryAll } from './item.ts';
+import { readBody, writeBody } from './body.ts';
+import { getItem, putItem } from './item.ts';
+import type { Key } from './keys.ts';
 import type { Store } from './store.ts';
-import { bodyOf } from './values.ts';
+import { TTL_ATTRIBUTE } from './table.ts';
+import { bodyOf, expiry } from './values.ts';
 
 export interface CachedCatalog {
-  server: string;
-  /** Hash of the configuration that the server was asked under. */
-  configHash: string;
+  /** Hash of the servers' configuration. */
+  serversHash: string;
   /** ISO time. */
   fetchedAt: string;
-  tools: Json;
+  catalog: Json;
 }
 
-/** Stores what a server offers. */
-export async function putCatalog(store: Store, catalog: CachedCatalog): Promise<void> {
-  const { tools, ...rest } = catalog;
-  const body: Body = await writeBody(store, `catalog-${catalog.server}`, tools);
-  await putItem(store, { pk: 'CATALOG', sk: `SERVER#${catalog.server}`, ...rest, ...body });
+const TTL_SECONDS = 86_400;
+
+const catalogKey = (serversHash: string): Key => ({ pk: 'CATALOG', sk: serversHash });
+
+/** Stores what the servers offer. */
+export async function putCatalog(store: Store, cached: CachedCatalog): Promise<void> {
+  const { serversHash, fetchedAt, catalog } = cached;
+  const body = await writeBody(store, 'catalog', catalog);
+  await putItem(store, {
+    ...catalogKey(serversHash),
+    fetchedAt,
+    ...body,
+    [TTL_ATTRIBUTE]: expiry(TTL_SECONDS),
+  });
 }
 
-/** Every cached catalog, by server name. */
-export async function listCatalogs(store: Store): Promise<CachedCatalog[]> {
-  const items = await queryAll(store, { pk: 'CATALOG', prefix: 'SERVER#' });
-  return Promise.all(items.map((item) => catalogOf(store, item)));
-}
-
-async function catalogOf(store: Store, item: Item): Promise<CachedCatalog> {
-  return {
-    server: String(item.server),
-    configHash: String(item.configHash),
-    fetchedAt: String(item.fetchedAt),
-    tools: await readBody(store, bodyOf(item)),
-  };
+/** What was stored last for this configuration, whatever its age. */
+export async function getCachedCatalog(
+  store: Store,
+  serversHash: string,
+): Promise<CachedCatalog | undefined> {
+  const item = await getItem(store, catalogKey(serversHash));
+  if (item === undefined) return undefined;
+  return { serversHash, fetchedAt: String(item.fetchedAt), catalog: await readBody(store, bodyOf(item)) };
 }

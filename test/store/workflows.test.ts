@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documentHash } from '../../lib/blueprint/canonical.ts';
 import type { BlueprintDocument } from '../../lib/blueprint/types.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
-import { listCatalogs, putCatalog } from '../../lib/store/catalog.ts';
+import { getCachedCatalog, putCatalog } from '../../lib/store/catalog.ts';
 import { getClaim, putClaim } from '../../lib/store/claims.ts';
 import { getDocument, putDocument } from '../../lib/store/documents.ts';
 import { putObject } from '../../lib/store/objects.ts';
@@ -211,18 +211,22 @@ describe('claims', () => {
 });
 
 describe('catalogs', () => {
-  it('keep what a server offers, small or large', async () => {
+  it('keep what the servers of a configuration offer, small or large', async () => {
     const { store } = standIns;
     const large = Array.from({ length: 300 }, (_, index) => ({
       name: `tool_${index}`,
       description: 'x'.repeat(100),
     }));
-    await putCatalog(store, { server: 'k8s', configHash: 'c1', fetchedAt: 'then', tools: [] });
-    await putCatalog(store, { server: 'k8s', configHash: 'c2', fetchedAt: 'now', tools: large });
-    await putCatalog(store, { server: 'memory', configHash: 'c1', fetchedAt: 'now', tools: [{ name: 'a' }] });
-    expect(await listCatalogs(store)).toEqual([
-      { server: 'k8s', configHash: 'c2', fetchedAt: 'now', tools: large },
-      { server: 'memory', configHash: 'c1', fetchedAt: 'now', tools: [{ name: 'a' }] },
-    ]);
+    const [one, two] = [freshId(), freshId()];
+    await putCatalog(store, { serversHash: one, fetchedAt: 'then', catalog: [] });
+    await putCatalog(store, { serversHash: one, fetchedAt: 'now', catalog: large });
+    await putCatalog(store, { serversHash: two, fetchedAt: 'now', catalog: [{ name: 'a' }] });
+    expect(await getCachedCatalog(store, one)).toEqual({
+      serversHash: one,
+      fetchedAt: 'now',
+      catalog: large,
+    });
+    expect(await getCachedCatalog(store, two)).toMatchObject({ catalog: [{ name: 'a' }] });
+    expect(await getCachedCatalog(store, freshId())).toBeUndefined();
   });
 });
