@@ -1,0 +1,247 @@
+/**
+ * The laboratory: a whole engine in front of the lab server (test/fixtures/lab-server.mjs), and what a test does with it:
+ * save and run a blueprint as an agent does, then look at the calls that were made and at the execution's history.
+ */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DescribeExecutionCommand,
+  type DescribeExecutionCommandOutput,
+  GetExecutionHistoryCommand,
+  type HistoryEvent,
+  RedriveExecutionCommand,
+  SFNClient,
+} from '@aws-sdk/client-sfn';
+import { expect } from 'vitest';
+import type { StepError } from '../../lib/blueprint/errors.ts';
+import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
+import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
+import { type RunningEngine, startRunningEngine } from '../running-engine.ts';
+
+/** What an agent hears of a run that has ended. */
+export interface Outcome {
+  runId: string;
+  status: string;
+  /** undefined: the run has none. */
+  output: Json | undefined;
+  errors: StepError[];
+  failure: JsonObject | undefined;
+}
+
+export interface LabCall {
+  tool: string;
+  args: JsonObject;
+}
+
+export interface Lab extends RunningEngine {
+  sfn: SFNClient;
+  call(tool: string, args: JsonObject): Promise<JsonObject>;
+  /** Saves under the blueprint's id, or a fresh one. Throws what create_workflow says where it refuses. */
+  save(blueprint: JsonObject): Promise<string>;
+  /** Saves, starts and waits for the end. */
+  run(blueprint: JsonObject, params?: JsonObject): Promise<Outcome>;
+  start(blueprint: JsonObject, params?: JsonObject): Promise<string>;
+  /** Waits for the end of a run. */
+  ended(runId: string): Promise<Outcome>;
+  /** The records of a run's steps by occurrence path. */
+  steps(runId: string): Promise<Map<string, JsonObject>>;
+  /** Calls that reached the lab server with this in their arguments, in order. */
+  calls(marked: JsonObject): LabCall[];
+  describe(runId: string): Promise<DescribeExecutionCommandOutput>;
+  history(runId: string): Promise<HistoryEvent[]>;
+  redrive(runId: string): Promise<void>;
+}
+
+const SERVER = join(import.meta.dirname, '..', 'fixtures', 'lab-server.mjs');
+
+export interface LabOptions {
+  /** Fields of the lab server in mcp.json. */
+  lab?: JsonObject;
+  /** More servers. */
+  servers?: Record<string, JsonObject>;
+}
+
+/** An entry of mcp.json for one more lab server with a journal of its own. */
+export function labServer(journal: string, fields: JsonObject = {}): JsonObject {
+  return {
+    command: process.execPath,
+    args: [SERVER, journal],
+    maxConcurrency: 64,
+    trustAnnotations: true,
+    ...fields,
+  };
+}
+
+/** Starts it; `end` stops it and drops its data. */
+export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Promise<Lab> {
+  const folder = await mkdtemp(join(tmpdir(), 'mwe-lab-'));
+  const journal = join(folder, 'calls.jsonl');
+  const engine = await startRunningEngine({ lab: labServer(journal, lab), ...servers });
+  const sfn = new SFNClient(
+    clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint: engine.endpoints.sfn }),
+  );
+  let count = 0;
+
+  const call = async (tool: string, args: JsonObject) => (await engine.agent.call(tool, args)).answer;
+
+  async function save(blueprint: JsonObject): Promise<string> {
+    count += 1;
+    const { isError, answer } = await engine.agent.call('create_workflow', {
+      blueprint: { id: `lab-${count}`, ...blueprint },
+    });
+    if (isError) throw new Error(`refused: ${JSON.stringify(answer, null, 2)}`);
+    return String(answer.id);
+  }
+
+  async function start(blueprint: JsonObject, params: JsonObject = {}): Promise<string> {
+    const id = await save(blueprint);
+    const { isError, answer } = await engine.agent.call('run_workflow', { id, params, wait: 0 });
+    if (isError) throw new Error(`not started: ${JSON.stringify(answer)}`);
+    return String(answer.runId);
+  }
+
+  async function ended(runId: string): Promise<Outcome> {
+    const answer = await engine.agent.follow(runId, () => undefined);
+    return outcomeOf(answer, answer.status === 'SUCCEEDED' ? answer.output : undefined);
+  }
+
+  async function run(blueprint: JsonObject, params: JsonObject = {}): Promise<Outcome> {
+    const id = await save(blueprint);
+    const { isError, answer } = await engine.agent.call('run_workflow', { id, params, wait: 50 });
+    if (isError) throw new Error(`not started: ${JSON.stringify(answer)}`);
+    if (answer.summary !== undefined || answer.errorCount !== undefined) return ended(String(answer.runId));
+    return outcomeOf(answer, answer.output);
+  }
+
+  async function executionArn(runId: string): Promise<string> {
+    const { workflow } = await call('get_run', { runId });
+    return `arn:aws:states:us-east-1:000000000000:execution:mwe-${String(workflow)}:${runId}`;
+  }
+
+  return {
+    ...engine,
+    sfn,
+    call,
+    save,
+    start,
+    ended,
+    run,
+    async steps(runId) {
+      const steps = new Map<string, JsonObject>();
+      let cursor: Json | undefined;
+      do {
+        const page = await call('get_run', { runId, ...(cursor === undefined ? {} : { cursor }) });
+        for (const step of page.steps as JsonObject[]) steps.set(String(step.at), step);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return steps;
+    },
+    calls(marked) {
+      const lines = readFileSync(journal, 'utf8').trimEnd().split('\n');
+      return lines
+        .map((line) => JSON.parse(line) as LabCall)
+        .filter(({ args }) =>
+          Object.entries(marked).every(([key, value]) => JSON.stringify(args[key]) === JSON.stringify(value)),
+        );
+    },
+    async describe(runId) {
+      return sfn.send(new DescribeExecutionCommand({ executionArn: await executionArn(runId) }));
+    },
+    async history(runId) {
+      const arn = await executionArn(runId);
+      const events: HistoryEvent[] = [];
+      let nextToken: string | undefined;
+      do {
+        const page = await sfn.send(
+          new GetExecutionHistoryCommand({ executionArn: arn, nextToken, maxResults: 1000 }),
+        );
+        events.push(...(page.events ?? []));
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined);
+      return events;
+    },
+    async redrive(runId) {
+      await sfn.send(new RedriveExecutionCommand({ executionArn: await executionArn(runId) }));
+    },
+    async end() {
+      sfn.destroy();
+      await engine.end();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function outcomeOf(answer: JsonObject, output: Json | undefined): Outcome {
+  return {
+    runId: String(answer.runId),
+    status: String(answer.status),
+    output,
+    errors: (answer.errors ?? []) as unknown as StepError[],
+    failure: answer.failure as JsonObject | undefined,
+  };
+}
+
+/** A call step of the lab server. */
+export function call(id: string, tool: string, params: JsonObject = {}, more: JsonObject = {}): JsonObject {
+  return { id, type: 'call', tool: `lab/${tool}`, params, ...more };
+}
+
+/** A call that answers with its `value`. */
+export function value(id: string, given: Json, more: JsonObject = {}): JsonObject {
+  return call(id, 'value', { value: given }, more);
+}
+
+/** A call that always fails. */
+export function fails(id: string, more: JsonObject = {}): JsonObject {
+  return call(id, 'fail', { message: `${id} broke` }, more);
+}
+
+export const CONTINUE: JsonObject = { errorStrategy: { onStepFailure: 'continue' } };
+
+/** A blueprint, and what an agent hears and sees of its run. */
+export interface RunCase {
+  name: string;
+  blueprint: JsonObject;
+  params?: JsonObject;
+  status?: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT';
+  /** Exactly this. */
+  output?: Json;
+  /** Each has at least these fields; in order. Default: none. */
+  errors?: Partial<StepError>[];
+  /** How often calls with these arguments reached the server. */
+  calls?: [marked: JsonObject, times: number][];
+  /** Occurrences as get_run lists them: status, or status and reason. Only those named are looked at. */
+  steps?: Record<string, string>;
+}
+
+/** Runs the case and compares. */
+export async function expectRun(lab: Lab, { blueprint, params, ...expected }: RunCase): Promise<Outcome> {
+  const run = await lab.run(blueprint, params);
+  const { status, output, errors } = run;
+  // An answer lists errors by their path.
+  const told = [...(expected.errors ?? [])].sort(byPath).map((error) => expect.objectContaining(error));
+  expect({ status, output, errors: [...errors].sort(byPath) }).toEqual({
+    status: expected.status ?? 'SUCCEEDED',
+    output: expected.output,
+    errors: told,
+  });
+  for (const [marked, times] of expected.calls ?? []) {
+    expect([marked, lab.calls(marked).length]).toEqual([marked, times]);
+  }
+  if (expected.steps !== undefined) {
+    const records = await lab.steps(run.runId);
+    const seen = Object.keys(expected.steps).map((at) => {
+      const { status: how = 'absent', reason } = records.get(at) ?? {};
+      return [at, reason === undefined ? how : `${String(how)} ${String(reason)}`];
+    });
+    expect(Object.fromEntries(seen)).toEqual(expected.steps);
+  }
+  return run;
+}
+
+function byPath(a: Partial<StepError>, b: Partial<StepError>): number {
+  const [x, y] = [a.path ?? a.step ?? '', b.path ?? b.step ?? ''];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
