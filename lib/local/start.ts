@@ -28,7 +28,7 @@ export interface LocalOptions {
   onError?: (error: unknown) => void;
 }
 
-export interface LocalEndpoints {
+interface LocalEndpoints {
   sfn: string;
   lambda: string;
   dynamodb: string;

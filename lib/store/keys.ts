@@ -17,13 +17,13 @@ export function sha256Hex(data: string | Uint8Array): string {
 }
 
 /** `at` as part of a sort key: itself, or its beginning and a hash where it is too long. */
-export function pathKey(at: string): string {
+function pathKey(at: string): string {
   if (Buffer.byteLength(at) <= MAX_PATH_BYTES) return at;
   return `${at.slice(0, MAX_PATH_BYTES / 4)}~${sha256Hex(at)}`;
 }
 
 /** A number in a sort key, so that keys sort as the numbers do. */
-export function padded(value: number, digits: number): string {
+function padded(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
 }
 

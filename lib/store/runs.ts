@@ -13,7 +13,7 @@ import { INDEXES, RUN_TTL_SECONDS, TTL_ATTRIBUTE } from './table.ts';
 import { expiry } from './values.ts';
 
 const REQUIRED = ['run', 'workflow', 'status', 'epoch', 'createdAt', 'root'] as const;
-export const runOf = (item: Item): RunRecord => recordOf<RunRecord>(item, REQUIRED);
+const runOf = (item: Item): RunRecord => recordOf<RunRecord>(item, REQUIRED);
 
 /** A principal as a key. */
 export function principalKey(principal: Pick<Principal, 'kind' | 'id'>): string {

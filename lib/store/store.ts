@@ -10,7 +10,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type AwsCredentials, clientConfig } from './aws-config.ts';
 
-export interface DynamoTable {
+interface DynamoTable {
   client: DynamoDBDocumentClient;
   name: string;
 }

@@ -106,7 +106,7 @@ export async function getValuePage(
 }
 
 /** `getValuePage` of a value that is at hand. */
-export function pageOf(
+function pageOf(
   value: Json,
   options: { offset?: number; limit?: number; maxBytes?: number } = {},
 ): ValuePage {

@@ -55,7 +55,7 @@ export interface LambdaService {
 }
 
 export const MAX_SYNC_BYTES = 6 * 1024 * 1024;
-export const MAX_ASYNC_BYTES = 1024 * 1024;
+const MAX_ASYNC_BYTES = 1024 * 1024;
 /** Lambda allows an answer a little more than a request. */
 const MAX_RESPONSE_BYTES = MAX_SYNC_BYTES + 100;
 const DEFAULT_TIMEOUT_SECONDS = 900;

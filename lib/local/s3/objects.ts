@@ -35,7 +35,7 @@ export interface ObjectStore {
   sorted(bucket: string): Promise<ObjectMeta[]>;
 }
 
-export interface OpenedObject {
+interface OpenedObject {
   meta: ObjectMeta;
   stream(from: number, to: number): Readable;
   discard(): Promise<void>;

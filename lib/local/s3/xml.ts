@@ -1,6 +1,6 @@
 /** S3 answers in XML. Elements are written from plain data; text is escaped, so a key cannot end its element. */
 
-export type XmlContent = string | number | boolean | XmlElement[];
+type XmlContent = string | number | boolean | XmlElement[];
 export type XmlElement = [name: string, content: XmlContent];
 
 /** A document with one root element. */
