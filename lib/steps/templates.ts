@@ -13,7 +13,7 @@ export function evaluate(template: Template, scope: JsonObject, step: string, wh
     return evaluateTemplate(template, scope, createBudget());
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
-    const expression = sourceOf(template);
+    const expression = error.expression?.trim() ?? sourceOf(template);
     throw new StepFailure(
       error.kind,
       `step "${step}", ${where}${expression === undefined ? '' : ` ({{ ${expression} }})`}: ${error.message}`,

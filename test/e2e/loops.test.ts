@@ -116,9 +116,7 @@ describe.each(WAYS)('a loop over items as %s', (name, fields) => {
       },
       params: { list: ['a', 'b', 'bad', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'], mark: `abort ${name}` },
       status: 'FAILED',
-      errors: [
-        { step: 'a', path: 'l/00002/a', index: 2, kind: 'ToolError' },
-      ],
+      errors: [{ step: 'a', path: 'l/00002/a', index: 2, kind: 'ToolError' }],
       calls: [[{ mark: `abort ${name}` }, 3]],
     },
   ];
@@ -300,9 +298,7 @@ describe.each(['batch', 'map'])('a loop while a condition holds, %s', (mode) => 
         ],
       },
       status: 'FAILED',
-      errors: [
-        { step: 'a', path: 'l/00002/a', index: 2, kind: 'ToolError' },
-      ],
+      errors: [{ step: 'a', path: 'l/00002/a', index: 2, kind: 'ToolError' }],
       calls: [[{ mark: `aborted pass ${mode}` }, 3]],
     },
   ];
