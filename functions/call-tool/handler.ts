@@ -4,15 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DescribeExecutionCommand,
-  ExecutionDoesNotExist,
-  RedriveExecutionCommand,
-  type SFNClient,
-} from '@aws-sdk/client-sfn';
+import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { Pool } from '../../lib/downstream/pool.ts';
 import { answerDryRun } from '../../lib/steps/dry-run.ts';
-import { DEFAULT_STEPS_LIMITS, type Executions, type StepsEnvironment } from '../../lib/steps/environment.ts';
+import { DEFAULT_STEPS_LIMITS, type StepsEnvironment } from '../../lib/steps/environment.ts';
+import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
@@ -52,7 +48,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     random: Math.random,
     newOwner: () => `${container}/${randomUUID()}`,
     isDeadOwner: (owner) => boot !== undefined && !owner.startsWith(`${boot}/`),
-    executions: executionsOf(sfn),
+    executions: createExecutions(sfn),
     limits: DEFAULT_STEPS_LIMITS,
     logger: {
       info: (message, fields) =>
@@ -74,22 +70,5 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
       default:
         return runTask(request, { ...shared, remainingMs: () => context.getRemainingTimeInMillis() });
     }
-  };
-}
-
-function executionsOf(sfn: SFNClient): Executions {
-  return {
-    async describe(executionArn) {
-      try {
-        const { status } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
-        return { status: status ?? 'RUNNING' };
-      } catch (error) {
-        if (error instanceof ExecutionDoesNotExist) return undefined;
-        throw error;
-      }
-    },
-    async redrive(executionArn) {
-      await sfn.send(new RedriveExecutionCommand({ executionArn }));
-    },
   };
 }

@@ -242,11 +242,13 @@ function cancelled(call: ToolCall, sent: boolean): StepFailure {
   const message = sent
     ? 'the call was cancelled; it had been sent and may have been carried out'
     : 'the call was cancelled before it was sent';
-  return failure('Cancelled', message, call);
+  // No attempts: whoever made the call may tell that nothing was sent.
+  const detail = { server: call.server, tool: call.tool, ...(sent ? {} : { attempts: 0 }) };
+  return new StepFailure('Cancelled', message, detail);
 }
 
 function failure(
-  kind: 'ServerUnavailable' | 'Cancelled' | 'LimitExceeded',
+  kind: 'ServerUnavailable' | 'LimitExceeded',
   message: string,
   call: ToolCall,
   cause?: unknown,

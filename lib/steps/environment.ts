@@ -27,8 +27,10 @@ export interface ToolRequest {
   timeoutMs: number;
   /** Aborted when the run is cancelled, its time is over or the lease is lost; the server is told. */
   signal: AbortSignal;
-  /** The run, for servers with a session a run and for the hop count. */
+  /** The run, for servers with a session a run. */
   run: string;
+  /** The run's hop count. Default 0. */
+  hops?: number;
 }
 
 /** A tool's answer as it came; `isError` answers are answers too. */

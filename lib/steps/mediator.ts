@@ -58,6 +58,7 @@ async function answerOf(pool: Pool, tool: ResolvedTool, request: ToolRequest): P
       timeoutMs: request.timeoutMs,
       signal: request.signal,
       run: request.run,
+      hops: request.hops ?? 0,
       retryUnknown: true,
     });
   } catch (error) {

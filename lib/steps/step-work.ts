@@ -69,7 +69,7 @@ export async function onStep(
   const at = plan.at ?? task.at + node.id;
   if (!opened.open || run.stop !== undefined) return replayOnly(task, opened, node, plan, at, began);
 
-  const [step, read] = await Promise.all([
+  const [opening, reading] = await Promise.allSettled([
     openStep(env.store, {
       run: run.run,
       at,
@@ -85,9 +85,17 @@ export async function onStep(
     }),
     readFrame(env.store, run, loaded.index, task.at, node, plan.reads),
   ]);
+  if (opening.status === 'rejected') throw opening.reason;
+  const step = opening.value;
   if (step.outcome === 'busy') throw namedError(BUSY, `another delivery works on step "${node.id}"`);
   if (step.outcome === 'recorded') return replay(task, opened, node, plan, step.record, began);
 
+  if (reading.status === 'rejected') {
+    // Nothing was done: the next delivery need not wait for the lease to run out.
+    await releaseStep(env.store, step.record, owner);
+    throw reading.reason;
+  }
+  const read = reading.value;
   if (read.halted && step.outcome === 'claimed' && !step.resumed) {
     await settleStep(env.store, { ...step.record, status: 'skipped', reason: HALTED }, owner);
     throw refused(task);

@@ -9,7 +9,6 @@ import { StepFailure } from '../blueprint/errors.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
 import type { ToolCallNode } from '../compile/program.ts';
 import type { RunRecord } from '../store/records.ts';
-import { LeaseLost } from '../store/steps.ts';
 import type { AttemptBudget } from './budget.ts';
 import type { ResolvedTool, StepsEnvironment } from './environment.ts';
 import type { ProgramIndex } from './program-index.ts';
@@ -67,11 +66,6 @@ export function throwIfStopped(work: Pick<Work, 'signal'>): void {
   const reason: unknown = work.signal.reason;
   if (reason instanceof Stop) throw failureOfStop(reason);
   throw reason;
-}
-
-/** True where the work ended because another delivery has the step. */
-export function isLeaseLost(error: unknown): boolean {
-  return error instanceof LeaseLost;
 }
 
 /**

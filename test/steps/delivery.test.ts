@@ -6,7 +6,7 @@ import type { StepsEnvironment } from '../../lib/steps/environment.ts';
 import type { CallTask, LoopTask, Task } from '../../lib/steps/protocol.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { ItemResult } from '../../lib/store/records.ts';
-import { claimRun, createRun } from '../../lib/store/runs.ts';
+import { claimRun, createRun, getRun, setStop } from '../../lib/store/runs.ts';
 import { getStep } from '../../lib/store/steps.ts';
 import { putValue } from '../../lib/store/values.ts';
 import { freshName, type Harness, type Saved, startHarness } from './harness.ts';
@@ -294,7 +294,6 @@ test('what an item has done before it failed is not done again', async () => {
 
 test('the stop flag ends a loop: calls in flight are aborted, no other is sent', async () => {
   const { run, task } = await prepared([loopOf('work')]);
-  const { setStop } = await import('../../lib/store/runs.ts');
   const ended = runTask(task('each'), harness.env).catch((error: Error) => error.name);
   await called(8);
   await setStop(harness.store, run, { at: new Date().toISOString(), by: 'test' });
@@ -309,6 +308,18 @@ test('attempts are counted before they are made, on the root run', async () => {
   const limited = { ...harness.env, limits: { ...harness.env.limits, maxAttempts: 10 } };
   await expect(runTask(task('each'), limited)).rejects.toMatchObject({ name: 'LimitExceeded' });
   expect(harness.calls().length).toBeLessThanOrEqual(10);
-  const { getRun } = await import('../../lib/store/runs.ts');
   expect((await getRun(harness.store, run))?.attempts).toBeLessThanOrEqual(10);
+});
+
+test.each([
+  { tool: 'hang', kind: 'OutcomeUnknown' },
+  { tool: 'hang-read', kind: 'Cancelled' },
+])('a call in flight when the run is stopped: $tool is $kind', async ({ tool, kind }) => {
+  const { run, task } = await prepared([{ id: 'a', type: 'call', tool: `counting/${tool}`, params: {} }]);
+  const ended = runTask(task('a'), harness.env).catch((error: Error) => error.name);
+  await called(1);
+  await setStop(harness.store, run, { at: new Date().toISOString(), by: 'test' });
+  expect(await ended).toBe(kind);
+  expect((await getStep(harness.store, run, 'a'))?.error?.kind).toBe(kind);
+  expect((await getRun(harness.store, run))?.status).toBe('CANCELLED');
 });

@@ -13,7 +13,16 @@ import { stepErrorOf } from '../failure.ts';
 import { type Frame, type Outcome, scopeFor } from '../frame.ts';
 import { retryDelay } from '../retry.ts';
 import { evaluate, holds } from '../templates.ts';
-import { mayRepeat, resolveTool, Stop, Suspended, throwIfStopped, type Work, workMs } from '../work.ts';
+import {
+  failureOfStop,
+  mayRepeat,
+  resolveTool,
+  Stop,
+  Suspended,
+  throwIfStopped,
+  type Work,
+  workMs,
+} from '../work.ts';
 import { evaluateArguments, requireArguments } from './arguments.ts';
 
 /** What a call keeps between invocations, and whom it tells. */
@@ -139,13 +148,14 @@ async function send(
       timeoutMs,
       signal: work.signal,
       run: work.run.run,
+      ...(work.run.hops === undefined ? {} : { hops: work.run.hops }),
     });
   } catch (error) {
     const unanswered = isUnanswered(error);
     if (work.signal.aborted) {
       const reason: unknown = work.signal.reason;
       if (!(reason instanceof Stop)) throw reason;
-      if (repeatable || (error instanceof StepFailure && !unanswered)) throwIfStopped(work);
+      if (repeatable || (error instanceof StepFailure && !unanswered)) throw failureOfStop(reason);
       throw new StepFailure(
         'OutcomeUnknown',
         `${reason.message}; the call was in flight`,
@@ -166,9 +176,12 @@ async function send(
   }
 }
 
-/** True where the request went out and nothing came back. */
+/** True where the request may have gone out and nothing came back. */
 function isUnanswered(error: unknown): boolean {
-  return error instanceof StepFailure && (error.kind === 'ToolTimeout' || error.kind === 'TransportError');
+  if (!(error instanceof StepFailure)) return false;
+  // A cancelled call that was still waiting for its turn says so by having no attempts.
+  if (error.kind === 'Cancelled') return error.detail.attempts !== 0;
+  return error.kind === 'ToolTimeout' || error.kind === 'TransportError';
 }
 
 /** The step's value: the tool's answer, mapped and shaped. */

@@ -69,7 +69,7 @@ export async function runItems(
     notBefore?: number;
     short: boolean;
     open: number;
-    halting?: Promise<void>;
+    halting?: () => Promise<void>;
   } = {
     halted: false,
     short: false,
@@ -79,7 +79,7 @@ export async function runItems(
   if (abort && counts.failed > 0) halt();
 
   function halt(): void {
-    if (!state.halted) state.halting = request.onHalt();
+    if (!state.halted) state.halting = settledLater(request.onHalt());
     state.halted = true;
     feed.stop();
   }
@@ -147,7 +147,7 @@ export async function runItems(
     // An item between two attempts is not gone on with: it has no result, and a redrive runs it.
     if (suspended.size > 0) await leave();
     await feed.closeUnfinished();
-    await state.halting;
+    await state.halting?.();
     return {
       kind: 'ended',
       counts,
@@ -178,4 +178,16 @@ export async function runItems(
     const partial = { owner: work.owner, windows: [...windows.values()] };
     await writePartial(work.env.store, work.run.run, place, partial, request.fence);
   }
+}
+
+/** A promise that is awaited later: until then its rejection is kept. */
+function settledLater(promise: Promise<void>): () => Promise<void> {
+  const kept = promise.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  return async () => {
+    const rejected = await kept;
+    if (rejected !== undefined) throw rejected.error;
+  };
 }

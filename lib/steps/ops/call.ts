@@ -27,10 +27,15 @@ export async function call(task: CallTask, env: StepsEnvironment): Promise<TaskA
   const plan = {
     reads: readsOf(opened.loaded.index, node, false),
     mayReopen: (record: StepRecord) => record.error?.kind !== 'OutcomeUnknown' || node.retryUnknown,
-    whenSuspended: () => ({
-      answer: waitAnswer(env, progress.notBefore),
-      changes: { attempts: progress.attempts, notBefore: progress.notBefore, claimed: undefined },
-    }),
+    // A machine waits only for a step with retries; without them there is nothing to wait for.
+    ...(node.strategy.maxRetries === 0
+      ? {}
+      : {
+          whenSuspended: () => ({
+            answer: waitAnswer(env, progress.notBefore),
+            changes: { attempts: progress.attempts, notBefore: progress.notBefore, claimed: undefined },
+          }),
+        }),
   };
   return onStep(task, opened, node, plan, async (step) => ({
     kind: 'ended',
@@ -39,10 +44,10 @@ export async function call(task: CallTask, env: StepsEnvironment): Promise<TaskA
 }
 
 async function run(step: StepWork, node: ToolCallNode, progress: CallProgress): Promise<Outcome> {
-  const { opened, record, frame, work } = step;
+  const { record, frame, work } = step;
   const reason = skippedBy(frame, node);
   if (reason !== undefined) return { status: 'skipped', reason, value: null, attempts: 0, ms: 0 };
-  if (opened.outcome === 'taken' && opened.previous.claimed === true && !(await repeatable(work, node))) {
+  if (record.claimed === true && !(await repeatable(work, node))) {
     return failedOutcome(node, frame.at, unknownOutcome(), record.attempts);
   }
   progress.attempts = record.attempts;

@@ -122,6 +122,7 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
     root: run.root,
     parent: { run: run.run, at: record.at },
     depth: run.depth + 1,
+    ...(run.hops === undefined ? {} : { hops: run.hops }),
     attempts: 0,
     subRuns: 0,
     errorCount: 0,
