@@ -9,6 +9,7 @@ import type { JsonObject } from '../lib/blueprint/json.ts';
 import { type Agent, connectAgent } from '../lib/cli/agent.ts';
 import { type Engine, startEngine } from '../lib/cli/engine.ts';
 import { projectRoot } from '../lib/cli/project.ts';
+import type { PrincipalOf } from '../lib/mcp/endpoint.ts';
 
 export interface RunningEngine extends Engine {
   agent: Agent;
@@ -38,7 +39,13 @@ export const PUBLISHED = {
 /** Starts an engine with these downstream servers. `dataDir`: one that exists, to start on an earlier engine's data. */
 export async function startRunningEngine(
   servers: Readonly<Record<string, JsonObject | (typeof PUBLISHED)[keyof typeof PUBLISHED]>>,
-  options: { dataDir?: string; blueprints?: string } = {},
+  options: {
+    dataDir?: string;
+    blueprints?: string;
+    principalOf?: PrincipalOf;
+    /** Sent by `agent`. */
+    headers?: Record<string, string>;
+  } = {},
 ): Promise<RunningEngine> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mwe-test-')));
   const config = join(dataDir, 'mcp.json');
@@ -48,8 +55,9 @@ export async function startRunningEngine(
     config,
     dataDir,
     ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),
+    ...(options.principalOf === undefined ? {} : { principalOf: options.principalOf }),
   });
-  const agent = await connectAgent(engine.mcp);
+  const agent = await connectAgent(engine.mcp, options.headers);
   return {
     ...engine,
     agent,

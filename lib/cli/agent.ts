@@ -25,10 +25,15 @@ export interface Agent {
 const REQUEST_TIMEOUT_MS = 120_000;
 const POLL_MS = 250;
 
-/** Connects to an endpoint, in the newest protocol revision that it speaks. */
-export async function connectAgent(url: string): Promise<Agent> {
+/** Connects to an endpoint, in the newest protocol revision that it speaks. `headers` go with every request. */
+export async function connectAgent(url: string, headers?: Record<string, string>): Promise<Agent> {
   const client = new Client({ name: 'mwe', version: '0.1.0' }, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(
+    new StreamableHTTPClientTransport(
+      new URL(url),
+      headers === undefined ? {} : { requestInit: { headers } },
+    ),
+  );
 
   const call: Agent['call'] = async (tool, args, onProgress) => {
     const result = await client.callTool(

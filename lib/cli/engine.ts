@@ -23,7 +23,7 @@ import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
-import { createEndpoint, MCP_PATH } from '../mcp/endpoint.ts';
+import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
 import { CliError } from './exit-codes.ts';
@@ -43,6 +43,8 @@ export interface EngineOptions {
   dataDir: string;
   /** Folder of blueprints that are there from the start, read-only to agents; undefined: none. */
   blueprints?: string;
+  /** Who asks; default: the one local principal, whoever it is. */
+  principalOf?: PrincipalOf;
   log?: (entry: Record<string, string | number | boolean>) => void;
 }
 
@@ -144,7 +146,7 @@ async function assemble(
   });
   if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);
 
-  const endpoint = createEndpoint(env, () => LOCAL_PRINCIPAL);
+  const endpoint = createEndpoint(env, options.principalOf ?? (() => LOCAL_PRINCIPAL));
   undo.push(() => endpoint.close());
   const face = await startServer(toNodeHandler(endpoint), { port: options.port });
   undo.push(() => face.close());

@@ -10,7 +10,8 @@ export type EngineErrorCode =
   | 'Conflict'
   | 'Forbidden'
   | 'LimitExceeded'
-  | 'Unavailable';
+  | 'Unavailable'
+  | 'Internal';
 
 export class EngineError extends Error {
   readonly code: EngineErrorCode;

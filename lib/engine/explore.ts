@@ -71,7 +71,7 @@ function describe(tool: ToolInfo, withSchema: boolean) {
 export async function callTool(
   env: EngineEnvironment,
   _principal: Principal,
-  args: { tool: string; params?: JsonObject | undefined },
+  args: { tool: string; params?: JsonObject | undefined; hops: number },
 ) {
-  return { ...(await tryTool(env, { tool: args.tool, params: args.params ?? {} })) };
+  return { ...(await tryTool(env, { tool: args.tool, params: args.params ?? {}, hops: args.hops })) };
 }

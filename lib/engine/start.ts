@@ -21,6 +21,8 @@ export interface StartRequest {
   params?: JsonObject | undefined;
   idempotencyKey?: string | undefined;
   revision?: number | undefined;
+  /** Engines that the request came through. Default 0. */
+  hops?: number;
 }
 
 /** SHA-256 of parameters, by which a repeat under the same idempotency key is told from another request. */
@@ -66,6 +68,7 @@ export async function startRun(
     paramsHash: hashParams(params),
     root: run,
     depth: 0,
+    ...(request.hops === undefined || request.hops === 0 ? {} : { hops: request.hops }),
     attempts: 0,
     subRuns: 0,
     errorCount: 0,

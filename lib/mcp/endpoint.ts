@@ -2,40 +2,34 @@
  * The endpoint at `/mcp`: web-standard in and out, so that a function URL and a local HTTP server serve the same.
  *
  * Stateless: GET and DELETE, which are session operations, are answered with 405, every other path with 404. The caller's
- * principal is decided before the body is parsed and comes in from outside (authentication is the host's part); Host and
+ * principal is decided before the body is read and comes in from outside (authentication is the host's part); Host and
  * Origin are checked by the guard in front (lib/local/guard.ts on one machine).
  */
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, isJsonContentType } from '@modelcontextprotocol/server';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import type { Principal } from '../store/records.ts';
+import { readBody } from './request-body.ts';
 import { createServer } from './server.ts';
 
 export const MCP_PATH = '/mcp';
-const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+/** Decides who asks, from the request's headers alone; undefined is answered with 401. */
+export type PrincipalOf = (request: Request) => Principal | undefined | Promise<Principal | undefined>;
 
 export interface Endpoint {
   fetch(request: Request): Promise<Response>;
   close(): Promise<void>;
 }
 
-/**
- * @param principalOf decides who asks, from the request's headers alone; undefined is answered with 401.
- */
-export function createEndpoint(
-  env: EngineEnvironment,
-  principalOf: (request: Request) => Principal | undefined | Promise<Principal | undefined>,
-): Endpoint {
+export function createEndpoint(env: EngineEnvironment, principalOf: PrincipalOf): Endpoint {
   const handler = createMcpHandler(
     (context) => {
-      const principal = context.authInfo?.extra?.['principal'];
+      const principal = context.authInfo?.extra?.principal;
       // Every request below is given one; without it there is nobody to act for.
       if (principal === undefined) throw new Error('request without a principal');
       return createServer(env, principal as Principal);
     },
-    {
-      maxRequestBodySize: MAX_REQUEST_BYTES,
-      onerror: (error) => env.log({ level: 'warn', event: 'mcp-request', error: error.name }),
-    },
+    { onerror: (error) => env.log({ level: 'warn', event: 'mcp-request', error: error.name }) },
   );
   return {
     async fetch(request) {
@@ -48,7 +42,12 @@ export function createEndpoint(
       if (principal === undefined) return text(401, 'unauthorized');
       // The inbound credential itself goes no further than the host that checked it.
       const authInfo = { token: '', clientId: principal.id, scopes: principal.scopes, extra: { principal } };
-      return handler.fetch(request, { authInfo });
+      if (!isJsonContentType(request.headers.get('content-type'))) {
+        return text(415, 'the body must be JSON: send content-type application/json');
+      }
+      const body = await readBody(request);
+      if ('refused' in body) return body.refused;
+      return handler.fetch(request, { authInfo, parsedBody: body.json });
     },
     close: () => handler.close(),
   };

@@ -4,8 +4,12 @@
  */
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { requireScope } from '../engine/principals.ts';
+import type { EngineEnvironment } from '../engine/environment.ts';
 import type { Principal } from '../store/records.ts';
+import { protocolError } from './faults.ts';
+import { authorize } from './scopes.ts';
+
+const DESIGN_PROMPT = 'design_workflow';
 
 export const DESIGN_WORKFLOW = `Write a blueprint: JSON that runs MCP tool calls with no model in the loop.
 
@@ -29,18 +33,22 @@ Steps: call (tool, params, parse, select | workflow, params), loop (over|while+m
 - Pass values as arguments; never splice them into queries.
 - Say for each step what its failure does: onStepFailure abort (default) | continue | retry. Only what is read-only, idempotent or marked retryUnknown is repeated when its outcome is unknown.
 - Put counts and run.errors into output.
-4 validate_workflow, fix every error and read every warning. run_workflow with dryRun.
-5 create_workflow. Then run_workflow {id, params} is all it ever costs.`;
+4 validate_workflow, fix every error and read every warning; create_workflow; run_workflow with dryRun shows what it would call.
+5 From then on run_workflow {id, params} is all it costs.`;
 
-export function registerPrompts(server: McpServer, principal: Principal): void {
+export function registerPrompts(server: McpServer, env: EngineEnvironment, principal: Principal): void {
   server.registerPrompt(
-    'design_workflow',
+    DESIGN_PROMPT,
     {
       description: 'How to turn a task into a blueprint.',
       argsSchema: z.object({ task: z.string().optional().describe('what the workflow is to do') }),
     },
     ({ task }) => {
-      requireScope(principal, 'workflows:read');
+      try {
+        authorize(principal, 'prompt', DESIGN_PROMPT);
+      } catch (error) {
+        throw protocolError(env, DESIGN_PROMPT, error);
+      }
       const goal = task === undefined ? '' : `\n\nThe task: ${task}`;
       return { messages: [{ role: 'user', content: { type: 'text', text: `${DESIGN_WORKFLOW}${goal}` } }] };
     },

@@ -2,10 +2,11 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { blueprintJsonSchema } from '../blueprint/json-schema.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
-import { requireScope, type Scope } from '../engine/principals.ts';
 import { getRun, getRunOutput } from '../engine/runs.ts';
 import { getWorkflow } from '../engine/workflows.ts';
 import type { Principal } from '../store/records.ts';
+import { protocolError } from './faults.ts';
+import { authorize } from './scopes.ts';
 
 const MIME = 'application/json';
 
@@ -13,7 +14,6 @@ interface ResourceKind {
   name: string;
   template: string;
   description: string;
-  scope: Scope;
   read(env: EngineEnvironment, principal: Principal, id: string): Promise<unknown>;
 }
 
@@ -22,44 +22,46 @@ const TEMPLATES: readonly ResourceKind[] = [
     name: 'workflow',
     template: 'workflow://{id}',
     description: 'A workflow with its blueprint',
-    scope: 'workflows:read',
     read: (env, principal, id) => getWorkflow(env, principal, { id }),
   },
   {
     name: 'run',
     template: 'run://{id}',
     description: "A run's status and steps",
-    scope: 'runs:read',
     read: (env, principal, id) => getRun(env, principal, { runId: id }),
   },
   {
     name: 'run-output',
     template: 'run://{id}/output',
     description: "A run's whole output",
-    scope: 'runs:read',
     read: (env, principal, id) => getRunOutput(env, principal, id),
   },
 ];
 
+const SCHEMA_URI = 'schema://blueprint';
+
 export function registerResources(server: McpServer, env: EngineEnvironment, principal: Principal): void {
+  /** What `read` answers, if the caller may have it. */
+  async function answer(uri: URL, template: string, read: () => unknown) {
+    try {
+      authorize(principal, 'resource', template);
+      return contents(uri, await read());
+    } catch (error) {
+      throw protocolError(env, template, error, uri.href);
+    }
+  }
   server.registerResource(
     'blueprint-schema',
-    'schema://blueprint',
+    SCHEMA_URI,
     { description: 'JSON Schema of a blueprint', mimeType: MIME },
-    (uri) => {
-      requireScope(principal, 'workflows:read');
-      return contents(uri, blueprintJsonSchema());
-    },
+    (uri) => answer(uri, SCHEMA_URI, blueprintJsonSchema),
   );
   for (const kind of TEMPLATES) {
     server.registerResource(
       kind.name,
       new ResourceTemplate(kind.template, { list: undefined }),
       { description: kind.description, mimeType: MIME },
-      async (uri, variables) => {
-        requireScope(principal, kind.scope);
-        return contents(uri, await kind.read(env, principal, String(variables['id'])));
-      },
+      (uri, variables) => answer(uri, kind.template, () => kind.read(env, principal, String(variables.id))),
     );
   }
 }

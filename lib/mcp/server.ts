@@ -2,16 +2,25 @@
  * The MCP server that agents talk to. One instance serves one request (the 2026-07-28 revision is stateless, and 2025
  * clients are served statelessly by the same handler), so building it must stay cheap.
  *
- * Every tool, prompt and resource goes through its scope here; a fault of the request becomes an `isError` result with
- * our own sentence, and a fault of ours a sentence without any detail, which goes to the log instead.
+ * Every tool, prompt and resource goes through its scope; a fault of the request becomes an `isError` result (of a tool) or
+ * a protocol error (of the others) with our own sentence, and a fault of ours a sentence without any detail, which goes to
+ * the log instead.
  */
-import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server';
+import { HOPS_META_KEY } from '../downstream/call.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
-import { requireScope } from '../engine/principals.ts';
 import type { Principal } from '../store/records.ts';
+import { parseArguments } from './arguments.ts';
+import { internalFault } from './faults.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
+import { authorize } from './scopes.ts';
 import type { EndpointTool, ToolContext } from './tool.ts';
 import { ENDPOINT_TOOLS } from './tools.ts';
 
@@ -24,7 +33,7 @@ const INSTRUCTIONS =
 export function createServer(env: EngineEnvironment, principal: Principal): McpServer {
   const server = new McpServer(SERVER_INFO, { instructions: INSTRUCTIONS });
   for (const tool of ENDPOINT_TOOLS) registerTool(server, tool, env, principal);
-  registerPrompts(server, principal);
+  registerPrompts(server, env, principal);
   registerResources(server, env, principal);
   return server;
 }
@@ -39,13 +48,14 @@ function registerTool(
     tool.name,
     {
       description: tool.description,
-      inputSchema: tool.input,
+      inputSchema: listedOnly(tool),
       outputSchema: tool.output,
       annotations: tool.annotations,
     },
-    async (args: unknown, context: ServerContext): Promise<CallToolResult> => {
+    async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
       try {
-        requireScope(principal, tool.scope);
+        authorize(principal, 'tool', tool.name);
+        const args = parseArguments(tool.name, tool.input, given);
         const answer = await tool.run(args, toolContext(env, principal, context));
         return success(tool, answer);
       } catch (error) {
@@ -55,20 +65,39 @@ function registerTool(
   );
 }
 
+const listed = new WeakMap<EndpointTool, StandardSchemaWithJSON>();
+
+/** The schema as it is listed. What comes is checked here (arguments.ts) and not by the SDK, whose sentences help nobody. */
+function listedOnly(tool: EndpointTool): StandardSchemaWithJSON {
+  let schema = listed.get(tool);
+  if (schema === undefined) {
+    const { jsonSchema } = tool.input['~standard'];
+    schema = {
+      '~standard': { version: 1, vendor: 'mwe', jsonSchema, validate: (value) => ({ value }) },
+    };
+    listed.set(tool, schema);
+  }
+  return schema;
+}
+
 function toolContext(env: EngineEnvironment, principal: Principal, context: ServerContext): ToolContext {
   const { signal, _meta: meta, notify } = context.mcpReq;
+  const base = { env, principal, signal, hops: hopsOf(meta?.[HOPS_META_KEY]) };
   const token = meta?.progressToken;
-  if (token === undefined) return { env, principal, signal };
+  if (token === undefined) return base;
   return {
-    env,
-    principal,
-    signal,
+    ...base,
     progress: (done, total, message) =>
       notify({
         method: 'notifications/progress',
         params: { progressToken: token, progress: done, total, message },
       }),
   };
+}
+
+/** How many engines the request came through; what is no count counts as none. */
+function hopsOf(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
 function success(tool: EndpointTool, answer: unknown): CallToolResult {
@@ -79,22 +108,10 @@ function success(tool: EndpointTool, answer: unknown): CallToolResult {
 }
 
 function failure(env: EngineEnvironment, tool: string, error: unknown): CallToolResult {
-  if (error instanceof EngineError) {
-    const { code, message, diagnostics } = error;
-    const errors = diagnostics.filter((d) => d.severity === 'error');
-    const warnings = diagnostics.filter((d) => d.severity === 'warning');
-    const body = diagnostics.length === 0 ? { code, message } : { code, message, errors, warnings };
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
-  }
-  const name = error instanceof Error ? error.name : typeof error;
-  env.log({ level: 'error', event: 'tool-failed', tool, error: name, message: describe(error) });
-  const body = {
-    code: 'Internal',
-    message: `${tool} failed inside the engine (${name}); its log has the details`,
-  };
+  const fault = error instanceof EngineError ? error : internalFault(env, tool, error);
+  const { code, message, diagnostics } = fault;
+  const errors = diagnostics.filter((d) => d.severity === 'error');
+  const warnings = diagnostics.filter((d) => d.severity === 'warning');
+  const body = diagnostics.length === 0 ? { code, message } : { code, message, errors, warnings };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,7 @@
-/** The shape of one tool of the endpoint: a file a tool, all of them in one table (tools.ts). */
+/** The shape of one tool of the endpoint: a file a tool, all of them in one table (tools.ts), its scope in another (scopes.ts). */
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { EngineEnvironment } from '../engine/environment.ts';
-import type { Scope } from '../engine/principals.ts';
 import type { Principal } from '../store/records.ts';
 
 export interface ToolContext {
@@ -10,15 +9,16 @@ export interface ToolContext {
   principal: Principal;
   /** Aborted when the caller goes away. */
   signal: AbortSignal;
+  /** Engines that the request came through (`_meta`); 0 from an agent. */
+  hops: number;
   /** Present when the caller asked for progress notifications. */
   progress?: (done: number, total: number, message: string) => Promise<void>;
 }
 
-export interface EndpointTool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
+export interface EndpointTool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
   name: string;
   /** Short: the whole tools/list stays under 2,500 tokens. */
   description: string;
-  scope: Scope;
   annotations: ToolAnnotations;
   input: Input;
   output: Output;
@@ -28,7 +28,7 @@ export interface EndpointTool<Input extends z.ZodType = z.ZodType, Output extend
 }
 
 /** Keeps a tool's own types while it is defined. */
-export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   tool: EndpointTool<Input, Output>,
 ): EndpointTool<Input, Output> {
   return tool;

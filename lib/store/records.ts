@@ -76,6 +76,8 @@ export interface RunRecord {
   root: string;
   parent?: { run: string; at: string };
   depth: number;
+  /** Engines that the request which started it came through; its calls are sent with one more. Absent: none. */
+  hops?: number;
   attempts: number;
   subRuns: number;
   errorCount: number;

@@ -6,9 +6,8 @@ import { params } from './schemas.ts';
 export const callTool = defineTool({
   name: 'call_tool',
   description: 'Try one downstream tool; `value` is what steps.ID would be.',
-  scope: 'tools:call',
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
-  input: z.object({ tool: z.string().describe('name or server/name'), params }),
+  input: z.strictObject({ tool: z.string().describe('name or server/name'), params }),
   output: z.looseObject({ server: z.string(), tool: z.string(), isError: z.boolean() }),
-  run: (args, { env, principal }) => call(env, principal, args),
+  run: (args, { env, principal, hops }) => call(env, principal, { ...args, hops }),
 });

@@ -6,9 +6,8 @@ import { runId, runStatus } from './schemas.ts';
 export const cancelRun = defineTool({
   name: 'cancel_run',
   description: 'Stop a run. Calls in flight are cancelled where the tool allows it; nothing is rolled back.',
-  scope: 'runs:cancel',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  input: z.object({ runId }),
+  input: z.strictObject({ runId }),
   output: z.looseObject({ runId, status: runStatus }),
   run: (args, { env, principal }) => cancel(env, principal, args.runId),
 });

@@ -6,9 +6,8 @@ import { diagnostics, jsonObject } from './schemas.ts';
 export const createWorkflow = defineTool({
   name: 'create_workflow',
   description: 'Save a blueprint as the next revision of its id. All errors are reported at once.',
-  scope: 'workflows:write',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: z.object({ blueprint: jsonObject.describe('see prompt design_workflow') }),
+  input: z.strictObject({ blueprint: jsonObject.describe('see prompt design_workflow') }),
   output: z.looseObject({ id: z.string(), revision: z.number(), hash: z.string(), warnings: diagnostics }),
   run: ({ blueprint }, { env, principal }) => saveBlueprint(env, principal, blueprint),
 });

@@ -6,9 +6,8 @@ import { cursor, nextCursor, runId, runStatus } from './schemas.ts';
 export const getRun = defineTool({
   name: 'get_run',
   description: "A run's status, progress and steps; with `step` that step's value.",
-  scope: 'runs:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.object({
+  input: z.strictObject({
     runId,
     step: z.string().optional().describe('path, e.g. pods or pods/00012/describe'),
     cursor,

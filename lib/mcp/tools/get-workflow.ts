@@ -6,9 +6,8 @@ import { revision, workflowId } from './schemas.ts';
 export const getWorkflow = defineTool({
   name: 'get_workflow',
   description: 'A workflow with its blueprint.',
-  scope: 'workflows:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.object({
+  input: z.strictObject({
     id: workflowId,
     revision: revision.optional(),
     machine: z.boolean().optional().describe('also the compiled state machine'),

@@ -6,9 +6,8 @@ import { cursor, nextCursor, runId, runStatus } from './schemas.ts';
 export const listRuns = defineTool({
   name: 'list_runs',
   description: 'Runs, newest first.',
-  scope: 'runs:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.object({ workflow: z.string().optional(), status: runStatus.optional(), cursor }),
+  input: z.strictObject({ workflow: z.string().optional(), status: runStatus.optional(), cursor }),
   output: z.looseObject({ runs: z.array(z.looseObject({ runId, status: runStatus })), nextCursor }),
   run: (args, { env, principal }) => list(env, principal, args),
 });

@@ -5,9 +5,8 @@ import { defineTool } from '../tool.ts';
 export const listTools = defineTool({
   name: 'list_tools',
   description: 'Downstream tools that blueprints can call. Few matches come with their schemas.',
-  scope: 'tools:read',
   annotations: { readOnlyHint: true, openWorldHint: true },
-  input: z.object({
+  input: z.strictObject({
     server: z.string().optional(),
     query: z.string().optional().describe('words in the name or description'),
     cursor: z.string().optional(),

@@ -6,9 +6,8 @@ import { cursor, nextCursor } from './schemas.ts';
 export const listWorkflows = defineTool({
   name: 'list_workflows',
   description: 'The saved workflows.',
-  scope: 'workflows:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.object({ cursor }),
+  input: z.strictObject({ cursor }),
   output: z.looseObject({
     workflows: z.array(z.looseObject({ id: z.string(), revision: z.number() })),
     nextCursor,

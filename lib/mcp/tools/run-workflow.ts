@@ -12,9 +12,8 @@ export const runWorkflow = defineTool({
   name: 'run_workflow',
   description:
     'Run a workflow without a model in the loop. Still RUNNING after `wait` seconds: follow it with get_run.',
-  scope: 'runs:start',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  input: z.object({
+  input: z.strictObject({
     id: workflowId,
     params,
     wait: z.number().min(0).max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS),
@@ -32,9 +31,9 @@ export const runWorkflow = defineTool({
     answer.runId !== undefined && answer['summary'] !== undefined
       ? { uri: `run://${answer.runId}/output`, name: 'output' }
       : undefined,
-  async run(args, { env, principal, signal, progress }) {
-    if (args.dryRun === true) return { ...(await dryRunWorkflow(env, principal, args)) };
-    const run = await startRun(env, principal, args);
+  async run(args, { env, principal, signal, hops, progress }) {
+    if (args.dryRun === true) return { ...(await dryRunWorkflow(env, principal, { ...args, hops })) };
+    const run = await startRun(env, principal, { ...args, hops });
     const ended = await waitForRun(env, run.run, {
       seconds: args.wait,
       signal,

@@ -7,9 +7,8 @@ export const validateWorkflow = defineTool({
   name: 'validate_workflow',
   description:
     'Check a blueprint, or a saved workflow, without saving. Errors block saving, warnings do not.',
-  scope: 'workflows:read',
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.object({
+  input: z.strictObject({
     blueprint: jsonObject.optional(),
     id: z.string().optional(),
   }),

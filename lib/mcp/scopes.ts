@@ -1,0 +1,42 @@
+/**
+ * The one table of what a caller needs to use the endpoint: every tool, prompt and resource with its scope. What is not in it
+ * is refused to everybody. Which object may be touched is another question: ownership, in lib/engine.
+ */
+import { EngineError } from '../engine/errors.ts';
+import { requireScope, type Scope } from '../engine/principals.ts';
+import type { Principal } from '../store/records.ts';
+
+export type Kind = 'tool' | 'prompt' | 'resource';
+
+/** Resources by their URI or template. */
+export const ACCESS: Readonly<Record<Kind, Readonly<Record<string, Scope>>>> = {
+  tool: {
+    create_workflow: 'workflows:write',
+    run_workflow: 'runs:start',
+    list_workflows: 'workflows:read',
+    get_workflow: 'workflows:read',
+    validate_workflow: 'workflows:read',
+    delete_workflow: 'workflows:delete',
+    get_run: 'runs:read',
+    list_runs: 'runs:read',
+    cancel_run: 'runs:cancel',
+    list_tools: 'tools:read',
+    call_tool: 'tools:call',
+  },
+  prompt: {
+    design_workflow: 'workflows:read',
+  },
+  resource: {
+    'schema://blueprint': 'workflows:read',
+    'workflow://{id}': 'workflows:read',
+    'run://{id}': 'runs:read',
+    'run://{id}/output': 'runs:read',
+  },
+};
+
+/** @throws EngineError Forbidden where the principal lacks the scope, or the table has no such thing. */
+export function authorize(principal: Principal, kind: Kind, name: string): void {
+  const scope = Object.hasOwn(ACCESS[kind], name) ? ACCESS[kind][name] : undefined;
+  if (scope === undefined) throw new EngineError('Forbidden', `the ${kind} "${name}" is open to nobody`);
+  requireScope(principal, scope);
+}
