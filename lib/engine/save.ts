@@ -64,11 +64,12 @@ export async function saveBlueprint(
   const id = document.blueprint.id;
   const hash = documentHash(document);
   const head = await getHead(env.store, id);
-  if (head !== undefined && head.deletedAt === undefined && head.hash === hash) {
+  const readOnly = options.readOnly === true;
+  if (head?.hash === hash && head.deletedAt === undefined && (head.readOnly || !readOnly)) {
     return { id, revision: head.revision, hash, unchanged: true, warnings };
   }
-  if (head !== undefined && options.readOnly !== true) requireChange(principal, head);
-  const next = await publish(env, principal, document, hash, head, options.readOnly === true);
+  if (head !== undefined && !readOnly) requireChange(principal, head);
+  const next = await publish(env, principal, document, hash, head, readOnly);
   return { id, revision: next.revision, hash, warnings };
 }
 
@@ -88,7 +89,8 @@ async function publish(
   if ((await publishRevision(env.store, id, revision, { hash, ...machine })) === undefined) throw busy(id);
   const next: WorkflowHead = {
     workflow: id,
-    owner: head === undefined || head.deletedAt !== undefined ? principal : head.owner,
+    // The id stays its owner's, past a deletion too: steps that float on it must not run what a stranger saves.
+    owner: readOnly ? principal : (head?.owner ?? principal),
     ...(description === undefined ? {} : { description }),
     revision,
     hash,
