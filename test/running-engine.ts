@@ -41,6 +41,8 @@ export async function startRunningEngine(
   servers: Readonly<Record<string, JsonObject | (typeof PUBLISHED)[keyof typeof PUBLISHED]>>,
   options: {
     dataDir?: string;
+    /** Default 0: any free one. */
+    port?: number;
     blueprints?: string;
     principalOf?: PrincipalOf;
     /** Sent by `agent`. */
@@ -51,7 +53,7 @@ export async function startRunningEngine(
   const config = join(dataDir, 'mcp.json');
   await writeFile(config, JSON.stringify({ mcpServers: servers }));
   const engine = await startEngine({
-    port: 0,
+    port: options.port ?? 0,
     config,
     dataDir,
     ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),

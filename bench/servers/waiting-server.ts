@@ -30,7 +30,8 @@ function build(): McpServer {
   return server;
 }
 
-const http = createServer(toNodeHandler(createMcpHandler(build)));
+const serve = toNodeHandler(createMcpHandler(build));
+const http = createServer((request, response) => void serve(request, response));
 http.listen(0, '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`);
 });

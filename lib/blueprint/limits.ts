@@ -18,7 +18,6 @@ export const MAX_CONCURRENCY = 400;
 export const DEFAULT_MAX_ITEMS = 100_000;
 /** Items walked at once by one task; above it a batch loop runs in lanes. */
 export const LANE_CONCURRENCY = 10;
-export const MAX_LANES = 40;
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 /** The call-tool function's limit (900 s) less the 30 s it needs to record and answer. */
 export const MAX_CALL_TIMEOUT_SECONDS = 870;

@@ -3,7 +3,6 @@
  * knows the strategy that applies to it and the steps it reads. The planner, the emitter and call-tool work on this and
  * never on the authored JSON.
  */
-import type { Json } from '../blueprint/json.ts';
 import type { ParamDeclaration, ParseMode } from '../blueprint/types.ts';
 import type { Template } from '../expression/template.ts';
 
@@ -105,6 +104,3 @@ export interface Program {
   /** For each step, the ids of the steps around it, outermost first. */
   ancestors: ReadonlyMap<string, readonly string[]>;
 }
-
-/** A literal parameter default or template source, for messages. */
-export type Source = Json;

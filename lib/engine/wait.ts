@@ -58,7 +58,7 @@ export async function summarizeRun(env: EngineEnvironment, run: RunRecord) {
     status: runAnswerStatus(run),
   };
   const url = executionUrl(env, run.execution);
-  if (url !== undefined) answer['url'] = url;
+  if (url !== undefined) answer.url = url;
   if (isOpen(run)) return answer;
   const [output, errors] = await Promise.all([
     getValue(env.store, run.run, '$output'),
@@ -66,10 +66,10 @@ export async function summarizeRun(env: EngineEnvironment, run: RunRecord) {
   ]);
   if (output !== undefined) Object.assign(answer, outputOf(output));
   if (Array.isArray(errors) && errors.length > 0) {
-    answer['errors'] = errors.slice(0, MAX_ERRORS);
-    if (errors.length > MAX_ERRORS) answer['errorCount'] = errors.length;
+    answer.errors = errors.slice(0, MAX_ERRORS);
+    if (errors.length > MAX_ERRORS) answer.errorCount = errors.length;
   }
-  if (run.failure !== undefined && answer['errors'] === undefined) answer['failure'] = { ...run.failure };
+  if (run.failure !== undefined && answer.errors === undefined) answer.failure = { ...run.failure };
   return answer;
 }
 

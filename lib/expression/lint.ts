@@ -112,6 +112,14 @@ function lintStep(step: PathStep, value: Current, context: LintContext): void {
     case 'call':
       lintCall(step, value, context);
       for (const arg of step.args) lintNode(arg, value, true, context);
+      return;
+    case 'field':
+    case 'index':
+    case 'slice':
+    case 'flatten':
+    case 'list-wildcard':
+    case 'object-wildcard':
+      return;
   }
 }
 

@@ -133,15 +133,6 @@ export interface StepRecord {
 /** A stored value: inline up to 8 KiB of JSON, else in S3. */
 export type StoredValue = { inline: Json } | { key: string; bytes: number };
 
-/** What `results.ID` holds of a call beside status, error, attempts and ms. */
-export interface CallDetail {
-  content: Json;
-  structured?: Json;
-  isError: boolean;
-  server: string;
-  tool: string;
-}
-
 /** One loop item's end. */
 export interface ItemResult {
   index: number;

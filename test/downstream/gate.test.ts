@@ -21,7 +21,7 @@ it('lets in as many as it may, the others in the order of their coming', async (
 
 it('forgets who gave up', async () => {
   const gate = createGate(1);
-  gate.enter();
+  expect(gate.enter()).toBeUndefined();
   const controller = new AbortController();
   const impatient = gate.enter(controller.signal);
   const patient = gate.enter(new AbortController().signal);

@@ -205,7 +205,10 @@ const loopOf = (tool: string, more: object = {}) => ({
 
 const byStatus = (results: ItemResult[]): Record<string, number[]> => {
   const found: Record<string, number[]> = {};
-  for (const { index, status, error } of results) (found[error?.kind ?? status] ??= []).push(index);
+  for (const { index, status, error } of results) {
+    const key = error?.kind ?? status;
+    found[key] = [...(found[key] ?? []), index];
+  }
   return found;
 };
 

@@ -5,8 +5,9 @@
  * The interpreter knows no clock, no randomness, no network and no disk of its own: everything comes through
  * `ExecutionHost`, so a test can run a day of waits in a millisecond.
  */
-import type { Json, JsonObject } from '../../blueprint/json.ts';
+
 import type { StateMachine } from '../../asl/types.ts';
+import type { Json, JsonObject } from '../../blueprint/json.ts';
 
 export interface Clock {
   /** Epoch milliseconds. */

@@ -28,7 +28,7 @@ export const runWorkflow = defineTool({
     errors: stepErrors.optional(),
   }),
   link: (answer) =>
-    answer.runId !== undefined && answer['summary'] !== undefined
+    answer.runId !== undefined && answer.summary !== undefined
       ? { uri: `run://${answer.runId}/output`, name: 'output' }
       : undefined,
   async run(args, { env, principal, signal, hops, progress }) {

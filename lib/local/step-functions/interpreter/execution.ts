@@ -21,6 +21,8 @@ export interface Execution {
   readonly functions: Record<string, unknown>;
   /** Tells the host that the execution has moved on. */
   moved(): void;
+  /** Runs a lane to its end; here, so that a state which has lanes within need not import what imports it. */
+  walk(lane: Lane, states: Record<string, State>): Promise<Json>;
 }
 
 /** A sequence of states that run one after another. */

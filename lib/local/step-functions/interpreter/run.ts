@@ -31,6 +31,7 @@ export const runExecution: RunExecution = async (start, host, signal) => {
     machine: start.definition,
     functions: awsFunctions(host),
     moved: () => host.checkpoint(asCheckpoint(root)),
+    walk,
   };
   const { controller, release } = childController(signal);
   const timer = new AbortController();

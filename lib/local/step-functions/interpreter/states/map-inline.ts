@@ -13,7 +13,6 @@ import { type Lane, record, type Visit } from '../execution.ts';
 import { resultTooLarge } from '../exit.ts';
 import { runGroup } from '../group.ts';
 import { exceedsPayload } from '../json-text.ts';
-import { walk } from '../walk.ts';
 
 export async function runInline(visit: Visit<MapState>, items: Json[], concurrency: number): Promise<Json[]> {
   const { state, lane, name } = visit;
@@ -36,7 +35,7 @@ export async function runInline(visit: Visit<MapState>, items: Json[], concurren
         const input = await select(visit, iterationLane, items[index] ?? null, index);
         Object.assign(iterationLane.node, { state: state.ItemProcessor.StartAt, input });
       }
-      return walk(iterationLane, state.ItemProcessor.States);
+      return visit.execution.walk(iterationLane, state.ItemProcessor.States);
     },
   });
   if (exceedsPayload(results)) throw resultTooLarge(name);

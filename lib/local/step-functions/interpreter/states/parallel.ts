@@ -7,7 +7,6 @@ import { leaveState, resultTooLarge } from '../exit.ts';
 import { runGroup } from '../group.ts';
 import { exceedsPayload } from '../json-text.ts';
 import { withRetryAndCatch } from '../retry.ts';
-import { walk } from '../walk.ts';
 
 export function runParallel(visit: Visit<ParallelState>): Promise<Transition> {
   return withRetryAndCatch(visit, visit.state, async () => {
@@ -32,7 +31,7 @@ async function branches(visit: Visit<ParallelState>) {
     run(branchLane, index, resume) {
       const branch = state.Branches[index] ?? { StartAt: '', States: {} };
       if (resume === undefined) Object.assign(branchLane.node, { state: branch.StartAt, input });
-      return walk(branchLane, branch.States);
+      return visit.execution.walk(branchLane, branch.States);
     },
   });
   if (exceedsPayload(results)) throw resultTooLarge(visit.name);
