@@ -17,7 +17,7 @@ import {
 import { printAst } from './print.ts';
 import { type Current, ELEMENT, mayBeNull, SCOPE } from './static-types.ts';
 
-export type { LintCode, LintEnvironment, LintFinding } from './lint-findings.ts';
+export type { LintEnvironment, LintFinding } from './lint-findings.ts';
 
 /** All findings, in the order of the source. Never throws. */
 export function lintExpression(expression: Expression, environment: LintEnvironment): LintFinding[] {
