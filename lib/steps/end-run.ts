@@ -58,4 +58,5 @@ async function end(
     endedAt: new Date(env.clock.now()).toISOString(),
     errorCount: errors.length,
   });
+  await env.downstream.endRun(run.run);
 }

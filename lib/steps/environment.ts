@@ -50,6 +50,8 @@ export interface Downstream {
   callTool(tool: ResolvedTool, request: ToolRequest): Promise<ToolAnswer>;
   /** The value of `steps.ID` for an answer that is not an error; throws ParseError. */
   valueOf(answer: ToolAnswer, parse: ParseMode | undefined): Json;
+  /** The run has ended: connections that were opened for it alone are closed. */
+  endRun(run: string): Promise<void>;
 }
 
 export interface Clock {

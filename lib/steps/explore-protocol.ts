@@ -31,15 +31,20 @@ export interface TryRequest {
   hops?: number;
 }
 
-/** A trial call's result as the tool gave it, and the value a step would have of it without `parse`. */
+/**
+ * A trial call's result: the value that a step would have of it without `parse`, and what the tool gave where that is not the
+ * same. Both are samples where they are large; `bytes` is then the value's size.
+ */
 export interface TryAnswer {
   server: string;
   tool: string;
   isError: boolean;
-  content: Json;
-  /** The tool gave structured content; `value` is it. */
-  structured?: true;
+  /** What `value` was read from: structured content, a text that is JSON, a text, or the content blocks as they are. */
+  from?: 'structured' | 'json' | 'text' | 'blocks';
   value: Json;
+  bytes?: number;
+  /** The content blocks, where `value` was not read from them alone. */
+  content?: Json;
   ms: number;
   error?: { kind: ErrorKind; message: string };
 }

@@ -1,6 +1,7 @@
 /** What call-tool answers outside runs: the catalog of tools, and a trial call. */
 import { StepFailure } from '../blueprint/errors.ts';
 import type { Json } from '../blueprint/json.ts';
+import { storeBlobs } from '../downstream/blobs.ts';
 import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { readCatalog, resolveTool } from '../downstream/catalog.ts';
 import type { Pool } from '../downstream/pool.ts';
@@ -8,6 +9,10 @@ import { resultValue } from '../downstream/value.ts';
 import { putCatalog } from '../store/catalog.ts';
 import type { Store } from '../store/store.ts';
 import type { CatalogAnswer, CatalogRequest, TryAnswer, TryRequest } from './explore-protocol.ts';
+import { bytesOf, sampleOf } from './sample.ts';
+
+const MAX_VALUE_BYTES = 8 * 1024;
+const MAX_CONTENT_BYTES = 1024;
 
 /** What the servers offer; it is stored too, so that the endpoint need not ask each time. */
 export async function answerCatalog(
@@ -45,16 +50,37 @@ export async function answerTry(pool: Pool, request: TryRequest, now: () => numb
       hops: request.hops ?? 0,
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     });
-    return done({ server, tool, isError: false, ...shown(result), value: resultValue(result) });
+    return done({ server, tool, isError: false, ...(await shown(result)) });
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
     const fault = { kind: error.kind, message: error.message };
-    const result = error instanceof ToolFailure ? shown(error.result) : { content: [] };
-    return done({ server, tool, isError: true, ...result, value: null, error: fault });
+    const content = error instanceof ToolFailure ? { content: await contentOf(error.result) } : {};
+    return done({ server, tool, isError: true, value: null, ...content, error: fault });
   }
 }
 
-function shown(result: ToolResult): Pick<TryAnswer, 'content' | 'structured'> {
-  const content = result.content as Json;
-  return result.structured === undefined ? { content } : { content, structured: true };
+async function shown(result: ToolResult): Promise<Pick<TryAnswer, 'from' | 'value' | 'bytes' | 'content'>> {
+  const value = resultValue(result);
+  const from = sourceOf(result, value);
+  const bytes = bytesOf(value);
+  return {
+    from,
+    value: from === 'blocks' ? await contentOf(result) : sampleOf(value, MAX_VALUE_BYTES),
+    ...(bytes > MAX_VALUE_BYTES ? { bytes } : {}),
+    // With structured content the text can still be what `parse` is to read.
+    ...(from === 'structured' && result.content.length > 0 ? { content: await contentOf(result) } : {}),
+  };
+}
+
+function sourceOf(result: ToolResult, value: Json): NonNullable<TryAnswer['from']> {
+  if (result.structured !== undefined) return 'structured';
+  const [only, second] = result.content;
+  if (only?.type !== 'text' || second !== undefined) return 'blocks';
+  return typeof value === 'string' ? 'text' : 'json';
+}
+
+/** The blocks, without what is binary in them. */
+async function contentOf(result: ToolResult): Promise<Json> {
+  const { content } = await storeBlobs(result, () => Promise.resolve(null));
+  return sampleOf(content as Json, MAX_CONTENT_BYTES);
 }

@@ -38,6 +38,7 @@ export function createDownstream(pool: Pool, store: Store): Downstream {
         return { key, mimeType, bytes: bytes.byteLength };
       });
     },
+    endRun: (run) => pool.releaseRun(run),
     valueOf(answer, parse) {
       const { content, structured } = answer;
       const blocks = content as ContentBlock[];

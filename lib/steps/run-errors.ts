@@ -18,8 +18,11 @@ export async function runErrors(store: Store, index: ProgramIndex, run: string):
     if (collects && !found.has(key)) found.set(key, error);
   };
   for (const record of records) {
-    if (record.type === 'loop' && (record.failed ?? 0) > 0) {
-      for (const item of await readResults(store, run, record.at)) if (item.error !== null) add(item.error);
+    if (record.type === 'loop' && (record.failed ?? 0) + (record.passed ?? 0) > 0) {
+      for (const { error, passed } of await readResults(store, run, record.at)) {
+        if (error !== null) add(error);
+        for (const each of passed ?? []) add(each);
+      }
     }
     if (record.status === 'failed' && record.error !== undefined) add(record.error);
   }

@@ -122,6 +122,8 @@ export interface StepRecord {
   count?: number;
   failed?: number;
   skipped?: number;
+  /** Of a loop walked in a task: failures inside items that did not end them. */
+  passed?: number;
   /** A loop's stop flag: under `abort` a failed item sets it, and no new item starts. */
   halt?: boolean;
   /** Grows with every claim of the step; the newest holder's value replaces an older one's, never the reverse. */
@@ -140,6 +142,8 @@ export interface ItemResult {
   status: 'succeeded' | 'failed' | 'skipped';
   value: Json;
   error: StepError | null;
+  /** Failures inside the item that did not end it. */
+  passed?: StepError[];
   attempts: number;
 }
 

@@ -89,6 +89,34 @@ const cases: Case[] = [
     output: [{ value: 'a0' }, { value: 'b1' }],
   },
   {
+    name: 'a distributed loop of states',
+    steps: [
+      work('list', { value: ['a', 'b', 'c'] }),
+      {
+        id: 'each',
+        type: 'loop',
+        over: '{{ steps.list.value }}',
+        mode: 'map',
+        do: work('one', { value: '{{ item }}{{ index }}' }),
+      },
+    ],
+    output: [{ value: 'a0' }, { value: 'b1' }, { value: 'c2' }],
+  },
+  {
+    name: 'values that do not fit into a record',
+    steps: [
+      { id: 'big', type: 'call', tool: 'counting/text', params: { text: 'x'.repeat(20_000) } },
+      {
+        id: 'each',
+        type: 'loop',
+        over: [1, 2, 3],
+        do: work('one', { value: ['{{ steps.big }}', '{{ item }}'] }),
+      },
+    ],
+    more: { output: '{{ [length(steps.big), length(steps.each[2].value[0]), steps.each[2].value[1]] }}' },
+    output: [20_000, 20_000, 3],
+  },
+  {
     name: 'a loop in lanes',
     steps: [
       {

@@ -124,11 +124,12 @@ async function attempt(
   const { tool } = seen;
   requireArguments(node, args, tool.required);
   const timeoutMs = callTimeout(work, node.timeoutMs ?? tool.timeoutMs);
-  const counting = work.budget.draw();
-  if (counting !== undefined) await counting;
-  progress.attempts += 1;
   const repeatable = mayRepeat(node, tool);
-  if (!repeatable && progress.beforeSend !== undefined) await progress.beforeSend(tool, progress.attempts);
+  progress.attempts += 1;
+  // Both before the effect, and neither without the other; an item of a loop has had both by its window.
+  const counted = work.budget.draw();
+  const announced = repeatable ? undefined : progress.beforeSend?.(tool, progress.attempts);
+  if (counted !== undefined || announced !== undefined) await Promise.all([counted, announced]);
   throwIfStopped(work);
   work.started.calls += 1;
   seen.answer = await send(work, tool, repeatable, args, timeoutMs);

@@ -14,6 +14,8 @@ export interface LoopCounts {
   count: number;
   failed: number;
   skipped: number;
+  /** Failures inside items that did not end them. */
+  passed: number;
   attempts: number;
   /** Of the failed item with the lowest index. */
   firstError: StepError | undefined;
@@ -25,6 +27,7 @@ export function newCounts(): LoopCounts {
     count: 0,
     failed: 0,
     skipped: 0,
+    passed: 0,
     attempts: 0,
     firstError: undefined,
     firstFailed: Number.POSITIVE_INFINITY,
@@ -35,6 +38,7 @@ export function newCounts(): LoopCounts {
 export function countItem(counts: LoopCounts, result: ItemResult): void {
   counts.count += 1;
   counts.attempts += result.attempts;
+  counts.passed += result.passed?.length ?? 0;
   if (result.status === 'skipped') counts.skipped += 1;
   if (result.status !== 'failed') return;
   counts.failed += 1;

@@ -50,7 +50,7 @@ export function partialItem(index: number, progress: Progress): PartialItem {
   return { index, ended: [...progress.ended], pending: [...progress.pending] };
 }
 
-/** Attempts are counted as the item is walked again. */
+/** Attempts and failures are counted as the item is walked again. */
 export function progressOf(item: PartialItem): Progress {
-  return { ended: new Map(item.ended), pending: new Map(item.pending), attempts: 0 };
+  return { ended: new Map(item.ended), pending: new Map(item.pending), failures: new Set(), attempts: 0 };
 }

@@ -7,6 +7,7 @@ import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
 import { getItemsIndex, putItems, readItems } from '../../store/items.ts';
 import { readResults } from '../../store/journal.ts';
+import type { StepRecord } from '../../store/records.ts';
 import { shaped } from '../container.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { type Outcome, scopeFor, skippedBy } from '../frame.ts';
@@ -108,8 +109,8 @@ export async function endLoop(
   }
 }
 
-export function countsOf(counts: LoopCounts): { count: number; failed: number; skipped: number } {
-  return { count: counts.count, failed: counts.failed, skipped: counts.skipped };
+export function countsOf({ count, failed, skipped, passed }: LoopCounts): Partial<StepRecord> {
+  return { count, failed, skipped, ...(passed === 0 ? {} : { passed }) };
 }
 
 export function goOn(env: StepsEnvironment, end: Extract<ItemsEnd, { kind: 'suspended' }>): TaskAnswer {

@@ -17,15 +17,17 @@ export interface PendingCall {
 export interface Progress {
   ended: Map<string, Outcome>;
   pending: Map<string, PendingCall>;
+  /** Every failure in the item, in the order they came. */
+  failures: Set<StepError>;
   /** Attempts made, those that replay included. */
   attempts: number;
 }
 
 export function newProgress(): Progress {
-  return { ended: new Map(), pending: new Map(), attempts: 0 };
+  return { ended: new Map(), pending: new Map(), failures: new Set(), attempts: 0 };
 }
 
-/** The same progress with a count of its own, for a container. */
+/** The same progress with a count of its own, for a container; failures are the item's. */
 export function innerProgress(progress: Progress): Progress {
   return { ...progress, attempts: 0 };
 }
@@ -48,5 +50,5 @@ export function failedItem(index: number, item: Json, error: StepError, attempts
 /** A failed item's progress, so that what failed in it runs anew. */
 export function withoutFailures(progress: Progress): Progress {
   const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
-  return { ended: new Map(ended), pending: new Map(), attempts: 0 };
+  return { ended: new Map(ended), pending: new Map(), failures: new Set(), attempts: 0 };
 }

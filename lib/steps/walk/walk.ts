@@ -35,15 +35,19 @@ export async function walkItem(
 ): Promise<ItemResult> {
   const index = frame.base.index as number;
   const end = await walkList(work, loop.body, loop, frame, progress);
-  if ('error' in end) return failedItem(index, item, end.error, progress.attempts);
-  const { status, value } = end.last;
+  const error = 'error' in end ? end.error : null;
+  const passed = [...progress.failures].filter((failure) => failure !== error);
+  const more = passed.length === 0 ? {} : { passed };
+  if (error !== null) return { ...failedItem(index, item, error, progress.attempts), ...more };
+  const last = 'last' in end ? end.last : undefined;
   return {
     index,
     item,
-    status: status === 'skipped' ? 'skipped' : 'succeeded',
-    value,
+    status: last?.status === 'skipped' ? 'skipped' : 'succeeded',
+    value: last?.value ?? null,
     error: null,
     attempts: progress.attempts,
+    ...more,
   };
 }
 
@@ -59,6 +63,8 @@ async function walkList(
   for (const node of list) {
     const outcome = await walkStep(work, node, place, progress);
     frame.outcomes.set(node.id, outcome);
+    // A container that failed has the very error of the step inside it.
+    if (outcome.error !== undefined) progress.failures.add(outcome.error);
     progress.attempts += outcome.attempts;
     if (outcome.status === 'failed' && outcome.error !== undefined && endsItsList(node, parent)) {
       return { error: outcome.error };
