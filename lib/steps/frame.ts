@@ -70,12 +70,17 @@ export function scopeFor(frame: Frame, uses: StepNode['uses'], extra?: JsonObjec
   const steps: JsonObject = {};
   for (const id of uses.values) steps[id] = outcomeOf(frame, id).value;
   const results: JsonObject = {};
-  for (const id of uses.results) results[id] = resultOf(outcomeOf(frame, id));
+  for (const id of uses.results) results[id] = { ...resultFieldsOf(frame, id), ...resultOf(outcomeOf(frame, id)) };
   return { ...frame.base, ...extra, steps, results };
 }
 
+/** What `results.ID` has whether the step was reached or not: a loop that ran no item has counted none. */
+function resultFieldsOf({ index }: Frame, id: string): JsonObject {
+  return index.program.byId.get(id)?.type === 'loop' ? { count: 0, failed: 0, skipped: 0, items: [] } : {};
+}
+
 /** `results.ID`. */
-export function resultOf(outcome: Outcome): JsonObject {
+function resultOf(outcome: Outcome): JsonObject {
   return {
     status: outcome.status,
     error: outcome.error === undefined ? null : (outcome.error as unknown as JsonObject),
