@@ -70,7 +70,8 @@ export function scopeFor(frame: Frame, uses: StepNode['uses'], extra?: JsonObjec
   const steps: JsonObject = {};
   for (const id of uses.values) steps[id] = outcomeOf(frame, id).value;
   const results: JsonObject = {};
-  for (const id of uses.results) results[id] = { ...resultFieldsOf(frame, id), ...resultOf(outcomeOf(frame, id)) };
+  for (const id of uses.results)
+    results[id] = { ...resultFieldsOf(frame, id), ...resultOf(outcomeOf(frame, id)) };
   return { ...frame.base, ...extra, steps, results };
 }
 
@@ -108,4 +109,8 @@ export function skippedBy(frame: Frame, node: StepNode): string | undefined {
 /** True for a step that was skipped because another one failed. */
 export function isFailureSkip(outcome: { status: string; reason?: string | undefined }): boolean {
   return outcome.status === 'skipped' && outcome.reason !== undefined && outcome.reason !== 'when';
+}
+
+export function skippedOutcome(reason: string): Outcome {
+  return { status: 'skipped', reason, value: null, attempts: 0, ms: 0 };
 }
