@@ -192,10 +192,17 @@ async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<v
 function startFault(error: unknown, options: EngineOptions): unknown {
   if (error instanceof ConfigError) return new CliError(error.message, undefined, { cause: error });
   if (!(error instanceof Error) || !('code' in error)) return error;
+  // ENOENT of anything but a folder to be made is a fault of ours.
+  if (error.code === 'ENOENT' && !('syscall' in error && error.syscall === 'mkdir')) return error;
   switch (error.code) {
     case 'EADDRINUSE':
       return new CliError(`port ${options.port} is in use; choose another with --port (0: any free one)`);
+    case 'EDATAINUSE':
+      return new CliError(error.message, undefined, { cause: error });
     case 'EACCES':
+    case 'EEXIST':
+    case 'ENOENT':
+    case 'ENOSPC':
     case 'EROFS':
     case 'EPERM':
     case 'ENOTDIR':

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface DataFolder {
   path: string;
@@ -46,7 +46,7 @@ const TAKEOVER_MS = 10_000;
 
 /** Creates the folder where it is missing, and locks it. Throws `DataFolderInUse`, or Node's error where it cannot. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolders(path);
   // A folder that was there before may be open to others.
   await chmod(path, 0o700);
   const owner: LockOwner = { pid: process.pid, token: randomUUID(), ...startOf(process.pid) };
@@ -69,6 +69,31 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       await rm(join(path, LOCK), { force: true });
     },
   };
+}
+
+/**
+ * Makes a folder and those above it. Node's own `recursive` never ends where a parent is there and still nothing can be
+ * made in it (`/proc`).
+ */
+async function makeFolders(path: string): Promise<void> {
+  const make = async (): Promise<void> => {
+    try {
+      await mkdir(path, { mode: 0o700 });
+    } catch (error) {
+      const isFolder = await stat(path).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder) throw error;
+    }
+  };
+  try {
+    await make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await make();
+  }
 }
 
 async function lock(path: string, owner: LockOwner): Promise<void> {

@@ -1,6 +1,7 @@
 /** One process at a time, whatever became of the one before. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +27,27 @@ describe('openDataFolder', () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(await data.subfolder('s3'))).mode & 0o777).toBe(0o700);
     await data.release();
+  });
+
+  it('makes the folders above it', async () => {
+    const deep = join(folder, 'a', 'b');
+    await (await openDataFolder(deep)).release();
+    expect((await stat(deep)).isDirectory()).toBe(true);
+  });
+
+  it.each([
+    ['a file', 'file', 'EEXIST'],
+    ['something in a file', 'file/sub', 'ENOTDIR'],
+  ])('says that %s is no folder', async (_what, path, code) => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'file'), '');
+    await expect(openDataFolder(join(folder, path))).rejects.toMatchObject({ code });
+  });
+
+  it.runIf(existsSync('/proc/self'))('ends where nothing can be made', async () => {
+    await expect(openDataFolder('/proc/mwe')).rejects.toMatchObject({
+      code: expect.stringMatching(/ENOENT|EACCES|EROFS/),
+    });
   });
 
   it('closes a folder that was open to others', async () => {
