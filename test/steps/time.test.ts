@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Json } from '../../lib/blueprint/json.ts';
 import type { Step } from '../../lib/blueprint/types.ts';
+import { getRun } from '../../lib/store/runs.ts';
 import { freshName, type Harness, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -175,34 +176,52 @@ test('a call that takes too long: ToolTimeout where it may be repeated, else Out
 
 test("a container's time limit ends what is in it", async () => {
   const slow = (id: string): Step => ({ id, type: 'call', tool: 'counting/read', params: { ms: 700 } });
+  const two = (id: string): Step[] => [slow(`${id}1`), slow(`${id}2`)];
+  const inner: Step[] = [
+    { id: 'c', type: 'collect', timeoutSeconds: 1, steps: two('c') },
+    { id: 'q', type: 'pipe', timeoutSeconds: 1, steps: two('q') },
+  ];
   const ended = await harness.run({
     id: freshName(),
     errorStrategy: { onStepFailure: 'continue' },
     steps: [
-      { id: 'p', type: 'pipe', timeoutSeconds: 1, steps: [slow('a'), slow('b'), slow('c')] },
-      { id: 'l', type: 'loop', timeoutSeconds: 1, over: [1, 2, 3, 4], do: slow('d') },
       {
-        id: 'm',
-        type: 'loop',
-        over: [1],
-        do: { id: 'c2', type: 'collect', timeoutSeconds: 1, steps: [slow('e'), slow('f'), slow('g')] },
+        id: 'all',
+        type: 'parallel',
+        branches: [
+          { id: 'p', type: 'pipe', timeoutSeconds: 1, steps: two('p') },
+          { id: 'l', type: 'loop', timeoutSeconds: 1, over: [1, 2, 3], do: slow('l1') },
+          { id: 'w', type: 'loop', over: [1], concurrency: 1, do: inner },
+          { id: 'm', type: 'loop', mode: 'map', timeoutSeconds: 1, over: [1], do: two('m') },
+          { id: 'o', type: 'parallel', timeoutSeconds: 1, branches: [two('o')] },
+          {
+            id: 'k',
+            type: 'loop',
+            timeoutSeconds: 1,
+            concurrency: 11,
+            over: Array(22).fill(0),
+            do: slow('k1'),
+          },
+        ],
       },
     ],
-    output: [
-      '{{ results.p.error.kind }}',
-      '{{ results.l.error.kind }}',
-      '{{ results.m.items[0].error.kind }}',
-    ],
+    output: {
+      kinds: '{{ results.[p, l, m, o, k][].error.kind }}',
+      item: '{{ results.w.items[0].error.kind }}',
+    },
   });
-  expect(ended.output).toEqual(['LimitExceeded', 'LimitExceeded', 'LimitExceeded']);
+  expect(ended.output).toEqual({ kinds: Array(5).fill('LimitExceeded'), item: 'LimitExceeded' });
 });
 
 test("the run's time limit closes it as timed out", async () => {
-  const ended = await harness.run({
-    id: freshName(),
-    timeoutSeconds: 1,
-    steps: [{ id: 'a', type: 'call', tool: 'counting/hang-read' }],
-  });
+  const hang: Step = { id: 'a', type: 'call', tool: 'counting/hang-read' };
+  const ended = await harness.run({ id: freshName(), timeoutSeconds: 1, steps: [hang] });
   expect(['TIMED_OUT', 'FAILED']).toContain(ended.execution);
-  expect(ended.run.status).toBe('TIMED_OUT');
+  // The machine has the same limit, and does not wait for its task to write this down.
+  let { run } = ended;
+  while (run.status === 'RUNNING') {
+    await new Promise((next) => setTimeout(next, 10));
+    run = (await getRun(harness.store, run.run)) ?? run;
+  }
+  expect(run.status).toBe('TIMED_OUT');
 });

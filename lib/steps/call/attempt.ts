@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../blueprint/json.ts';
 import type { ToolCallNode } from '../../compile/program.ts';
 import type { ResolvedTool, ToolAnswer } from '../environment.ts';
 import { stepErrorOf } from '../failure.ts';
-import { type Frame, type Outcome, scopeFor } from '../frame.ts';
+import { type Frame, type Outcome, scopeFor, skippedOutcome } from '../frame.ts';
 import { retryDelay } from '../retry.ts';
 import { evaluate, holds } from '../templates.ts';
 import {
@@ -56,7 +56,7 @@ export async function runCall(
   try {
     const scope = scopeFor(frame, node.uses);
     if (node.when !== undefined && !holds(node.when, scope, node.id, 'when')) {
-      return { status: 'skipped', reason: 'when', value: null, attempts: 0, ms: 0 };
+      return skippedOutcome('when');
     }
     const args = evaluateArguments(node, scope);
     await waitUntil(work, progress.notBefore);

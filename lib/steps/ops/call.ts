@@ -11,7 +11,7 @@ import type { StepRecord } from '../../store/records.ts';
 import { markClaimed, updateStep } from '../../store/steps.ts';
 import { type CallProgress, runCall } from '../call/attempt.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { type Outcome, skippedBy } from '../frame.ts';
+import { type Outcome, skippedBy, skippedOutcome } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import type { CallTask, TaskAnswer } from '../protocol.ts';
 import { readsOf } from '../reading.ts';
@@ -46,7 +46,7 @@ export async function call(task: CallTask, env: StepsEnvironment): Promise<TaskA
 async function run(step: StepWork, node: ToolCallNode, progress: CallProgress): Promise<Outcome> {
   const { record, frame, work } = step;
   const reason = skippedBy(frame, node);
-  if (reason !== undefined) return { status: 'skipped', reason, value: null, attempts: 0, ms: 0 };
+  if (reason !== undefined) return skippedOutcome(reason);
   if (record.claimed === true && !(await repeatable(work, node))) {
     return failedOutcome(node, frame.at, unknownOutcome(), record.attempts);
   }

@@ -9,44 +9,31 @@ import { getItemsIndex, putItems, readItems } from '../../store/items.ts';
 import { readResults } from '../../store/journal.ts';
 import type { StepRecord } from '../../store/records.ts';
 import { shaped } from '../container.ts';
+import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { type Outcome, scopeFor, skippedBy } from '../frame.ts';
+import { type Outcome, scopeFor } from '../frame.ts';
 import { evaluateItems } from '../loop/evaluate-items.ts';
 import type { LoopCounts } from '../loop/outcome.ts';
 import { type ItemsEnd, runItems } from '../loop/run-items.ts';
 import { runPasses } from '../loop/run-passes.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import type { LoopTask, TaskAnswer } from '../protocol.ts';
-import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
-import { holds } from '../templates.ts';
 import type { Work } from '../work.ts';
 import { waitAnswer } from './call.ts';
 
 export async function loop(task: LoopTask, env: StepsEnvironment): Promise<TaskAnswer> {
   const opened = await openTask(task, env);
   const node = loopNodeOf(nodeOf(opened.loaded, task.step));
-  const plan = {
-    reads: readsOf(opened.loaded.index, node, true),
-    ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
-  };
-  return onStep(task, opened, node, plan, (step) => run(step, node));
+  return onStep(task, opened, node, planOf(opened, node, true), (step) =>
+    entered(step, node, () => run(step, node)),
+  );
 }
 
 async function run(step: StepWork, node: LoopNode): Promise<StepEnd> {
-  const { frame } = step;
-  const reason = skippedBy(frame, node);
-  if (reason !== undefined) return { kind: 'ended', outcome: skipped(reason) };
-  try {
-    if (node.when !== undefined && !holds(node.when, scopeFor(frame, node.uses), node.id, 'when')) {
-      return { kind: 'ended', outcome: skipped('when') };
-    }
-    const end = await walk(step, node);
-    if (end.kind === 'suspended') return { kind: 'released', answer: goOn(step.work.env, end) };
-    return await endLoop(step, node, end.counts, end.failure);
-  } catch (error) {
-    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
-  }
+  const end = await walk(step, node);
+  if (end.kind === 'suspended') return { kind: 'released', answer: goOn(step.work.env, end) };
+  return endLoop(step, node, end.counts, end.failure);
 }
 
 async function walk(step: StepWork, node: LoopNode): Promise<ItemsEnd> {
@@ -120,8 +107,4 @@ export function goOn(env: StepsEnvironment, end: Extract<ItemsEnd, { kind: 'susp
 export function loopNodeOf(node: ReturnType<typeof nodeOf>): LoopNode {
   if (node.type !== 'loop') throw new Error(`the step "${node.id}" is no loop`);
   return node;
-}
-
-function skipped(reason: string): Outcome {
-  return { status: 'skipped', reason, value: null, attempts: 0, ms: 0 };
 }

@@ -11,8 +11,8 @@ import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
 import type { ItemResult, StepRecord } from '../../store/records.ts';
 import { getSteps } from '../../store/steps.ts';
 import { getValue } from '../../store/values.ts';
+import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { scopeFor, skippedBy } from '../frame.ts';
 import { countItem, newCounts } from '../loop/outcome.ts';
 import { goesOn } from '../loop/passes.ts';
 import { own } from '../loop/write-results.ts';
@@ -20,9 +20,7 @@ import { iterationOf, iterationsOf, prefixAtDepth } from '../occurrence.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { lastOf } from '../program-index.ts';
 import type { PassTask, TaskAnswer } from '../protocol.ts';
-import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
-import { holds } from '../templates.ts';
 import { endLoop, loopNodeOf } from './loop.ts';
 import { iterationResult } from './settle.ts';
 
@@ -32,27 +30,16 @@ export async function pass(task: PassTask, env: StepsEnvironment): Promise<TaskA
   const depth = opened.loaded.index.loops.get(node.id)?.length ?? 0;
   const outer = prefixAtDepth(task.at, depth);
   const ended = iterationsOf(task.at)[depth]?.index;
-  const plan = {
-    reads: readsOf(opened.loaded.index, node, false),
-    ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
-  };
+  const plan = planOf(opened, node);
   const answer = await onStep({ ...task, at: outer }, opened, node, plan, (step) => run(step, node, ended));
   return { at: outer, ...answer };
 }
 
-async function run(step: StepWork, node: LoopNode, ended: number | undefined): Promise<StepEnd> {
-  const { frame } = step;
-  try {
-    if (ended !== undefined) return await afterPass(step, node, ended);
-    const reason = skippedBy(frame, node);
-    if (reason !== undefined) return { kind: 'ended', outcome: skipped(reason) };
-    if (node.when !== undefined && !holds(node.when, scopeFor(frame, node.uses), node.id, 'when')) {
-      return { kind: 'ended', outcome: skipped('when') };
-    }
-    return passAt(step, node, 0);
-  } catch (error) {
-    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
-  }
+function run(step: StepWork, node: LoopNode, ended: number | undefined): Promise<StepEnd> {
+  if (ended === undefined) return entered(step, node, () => passAt(step, node, 0));
+  return afterPass(step, node, ended).catch((error: unknown): StepEnd => {
+    return { kind: 'ended', outcome: failedOutcome(node, step.frame.at, error) };
+  });
 }
 
 /** Writes down how the pass ended, and says whether another follows. */
@@ -98,8 +85,4 @@ function failedBefore({ work }: StepWork, record: StepRecord | undefined): boole
 function passAt(step: StepWork, node: LoopNode, index: number): StepEnd {
   const at = step.frame.at + iterationOf(node.id, index);
   return { kind: 'released', answer: { status: 'pass', ms: 0, at } };
-}
-
-function skipped(reason: string) {
-  return { status: 'skipped' as const, reason, value: null, attempts: 0, ms: 0 };
 }

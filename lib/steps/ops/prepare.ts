@@ -17,43 +17,29 @@ import { putValue } from '../../store/values.ts';
 import { getHead, getRevision } from '../../store/workflows.ts';
 import { evaluateArguments } from '../call/arguments.ts';
 import { loadDocument } from '../documents.ts';
+import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { scopeFor, skippedBy } from '../frame.ts';
+import { scopeFor } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import type { PrepareTask, TaskAnswer } from '../protocol.ts';
-import { readsOf } from '../reading.ts';
-import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
-import { holds } from '../templates.ts';
+import { onStep, type StepEnd, type StepWork } from '../step-work.ts';
 
 export async function prepare(task: PrepareTask, env: StepsEnvironment): Promise<TaskAnswer> {
   const opened = await openTask(task, env);
   const node = workflowNodeOf(nodeOf(opened.loaded, task.step));
-  const plan = {
-    reads: readsOf(opened.loaded.index, node, false),
-    ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
-  };
-  return onStep(task, opened, node, plan, (step) => run(step, node));
+  return onStep(task, opened, node, planOf(opened, node), (step) =>
+    entered(step, node, () => prepareChild(step, node)),
+  );
 }
 
-async function run(step: StepWork, node: WorkflowCallNode): Promise<StepEnd> {
+async function prepareChild(step: StepWork, node: WorkflowCallNode): Promise<StepEnd> {
   const { frame, record, work } = step;
-  const skip = (reason: string) => ({ status: 'skipped' as const, reason, value: null, attempts: 0, ms: 0 });
-  const reason = skippedBy(frame, node);
-  if (reason !== undefined) return { kind: 'ended', outcome: skip(reason) };
-  try {
-    const scope = scopeFor(frame, node.uses);
-    if (node.when !== undefined && !holds(node.when, scope, node.id, 'when')) {
-      return { kind: 'ended', outcome: skip('when') };
-    }
-    const before = await latestChild(work.env.store, work.run.run, record.at, work.epoch);
-    const child = before ?? (await makeChild(step, node, evaluateArguments(node, scope)));
-    // One that nobody has claimed was never started, whatever epoch it is of.
-    if (child.status !== 'STARTING') return released({});
-    const { run, versionArn, executionName } = child;
-    return released({ child: { stateMachineArn: versionArn, name: executionName, input: { run } } });
-  } catch (error) {
-    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
-  }
+  const before = await latestChild(work.env.store, work.run.run, record.at, work.epoch);
+  const child = before ?? (await makeChild(step, node, evaluateArguments(node, scopeFor(frame, node.uses))));
+  // One that nobody has claimed was never started, whatever epoch it is of.
+  if (child.status !== 'STARTING') return released({});
+  const { run, versionArn, executionName } = child;
+  return released({ child: { stateMachineArn: versionArn, name: executionName, input: { run } } });
 }
 
 /** The step stays open for `adopt`. */

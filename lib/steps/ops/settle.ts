@@ -6,7 +6,7 @@
  * failing by what it finds.
  */
 
-import { StepFailure } from '../../blueprint/errors.ts';
+import { type StepError, StepFailure } from '../../blueprint/errors.ts';
 import type { CollectNode, LoopNode, ParallelNode, PipeNode, StepNode } from '../../compile/program.ts';
 import { getItemsIndex, readItems } from '../../store/items.ts';
 import { readResults } from '../../store/journal.ts';
@@ -14,6 +14,7 @@ import type { ItemResult, StepRecord } from '../../store/records.ts';
 import { getSteps } from '../../store/steps.ts';
 import { getValues } from '../../store/values.ts';
 import { containerOutcome, listOutcome, shaped } from '../container.ts';
+import { planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import type { Frame } from '../frame.ts';
 import { laneAt, laneCount } from '../loop/lanes.ts';
@@ -23,7 +24,7 @@ import { iterationOf } from '../occurrence.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { lastOf, listsOf } from '../program-index.ts';
 import type { SettleTask, TaskAnswer } from '../protocol.ts';
-import { outcomeOfRecord, readsOf } from '../reading.ts';
+import { outcomeOfRecord } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { failedItem, itemFrame } from '../walk/progress.ts';
 import { endLoop } from './loop.ts';
@@ -34,9 +35,9 @@ export async function settle(task: SettleTask, env: StepsEnvironment): Promise<T
   const opened = await openTask(task, env);
   const node = nodeOf(opened.loaded, task.step);
   if (node.type === 'call') throw new Error(`the step "${node.id}" is no container`);
-  const reads = readsOf(opened.loaded.index, node, false);
-  if (node.type !== 'loop') for (const list of listsOf(node)) addValues(reads.values, node, list);
-  return onStep(task, opened, node, { reads }, (step) => {
+  const plan = planOf(opened, node);
+  if (node.type !== 'loop') for (const list of listsOf(node)) addValues(plan.reads.values, node, list);
+  return onStep(task, opened, node, plan, (step) => {
     if (node.type !== 'loop') return settleContainer(step, node);
     return node.mode === 'map' ? settleMap(step, node) : settleLanes(step, node);
   });
@@ -66,6 +67,7 @@ async function settleContainer(
     frame.outcomes.set(id, outcomeOfRecord(record));
   }
   try {
+    if (records.some((record) => endedByLimit(step, record?.error))) throw timeIsUp(node);
     const outcome = containerOutcome(frame, node);
     if (
       outcome.status === 'failed' &&
@@ -78,6 +80,22 @@ async function settleContainer(
   } catch (error) {
     return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
   }
+}
+
+/** The container's own time limit ended what is inside: then its strategy has nothing to go on with. */
+function endedByLimit({ record, work }: StepWork, error: StepError | null | undefined): boolean {
+  return (
+    error?.kind === 'LimitExceeded' &&
+    record.deadline !== undefined &&
+    work.env.clock.now() >= record.deadline
+  );
+}
+
+function timeIsUp(node: StepNode): StepFailure {
+  return new StepFailure(
+    'LimitExceeded',
+    `step "${node.id}" reached its time limit of ${(node.timeoutMs ?? 0) / 1000} s`,
+  );
 }
 
 /** A failure of an older epoch that a redrive runs anew. */
@@ -139,9 +157,11 @@ async function settleMap(step: StepWork, node: LoopNode): Promise<StepEnd> {
   if (fails && (stale || (missing && step.opened.outcome === 'reopened'))) return AGAIN;
   await writeResults(work, record.at, list.count, results);
   const lost = missing && counts.failed === 0;
-  const failure = lost
-    ? new StepFailure('Cancelled', `step "${node.id}": not every item was run`)
-    : undefined;
+  const failure = results.some(({ error }) => endedByLimit(step, error))
+    ? timeIsUp(node)
+    : lost
+      ? new StepFailure('Cancelled', `step "${node.id}": not every item was run`)
+      : undefined;
   return endLoop(step, node, counts, failure);
 }
 

@@ -17,7 +17,7 @@ import { LeaseLost } from '../../store/steps.ts';
 import { type CallProgress, runCall } from '../call/attempt.ts';
 import { containerOutcome, type ListOutcome, shaped } from '../container.ts';
 import { stepErrorOf } from '../failure.ts';
-import { type Frame, type Outcome, outcomeOf, scopeFor, skippedBy } from '../frame.ts';
+import { type Frame, type Outcome, outcomeOf, scopeFor, skippedBy, skippedOutcome } from '../frame.ts';
 import { endsItsList, lastOf } from '../program-index.ts';
 import { holds } from '../templates.ts';
 import { throwIfStopped, type Work } from '../work.ts';
@@ -77,7 +77,7 @@ async function walkList(
 
 function walkStep(work: Work, node: StepNode, frame: Frame, progress: Progress): Promise<Outcome> | Outcome {
   const reason = skippedBy(frame, node);
-  if (reason !== undefined) return { status: 'skipped', reason, value: null, attempts: 0, ms: 0 };
+  if (reason !== undefined) return skippedOutcome(reason);
   if (node.type !== 'call') return walkContainer(work, node, frame, progress);
   if (node.call === 'workflow') {
     throw new Error(`the sub-workflow step "${node.id}" cannot be walked inside a task`);
@@ -113,7 +113,7 @@ async function walkContainer(
   let outcome: Outcome;
   try {
     if (node.when !== undefined && !holds(node.when, scopeFor(frame, node.uses), node.id, 'when')) {
-      return { status: 'skipped', reason: 'when', value: null, attempts: 0, ms: 0 };
+      return skippedOutcome('when');
     }
     outcome = await withTimeLimit(work, node, (limited) =>
       node.type === 'loop'
