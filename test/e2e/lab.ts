@@ -45,6 +45,8 @@ export interface Lab extends RunningEngine {
   start(blueprint: JsonObject, params?: JsonObject): Promise<string>;
   /** Waits for the end of a run. */
   ended(runId: string): Promise<Outcome>;
+  /** All pages of a list: a value, or a loop's items. */
+  list(runId: string, step: string, field: 'value' | 'items'): Promise<Json[]>;
   /** The records of a run's steps by occurrence path. */
   steps(runId: string): Promise<Map<string, JsonObject>>;
   /** Calls that reached the lab server with this in their arguments, in order. */
@@ -102,9 +104,25 @@ export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Pro
     return String(answer.runId);
   }
 
+  /** All pages of a value that is a list, as get_run gives them. */
+  async function list(runId: string, step: string, field: 'value' | 'items'): Promise<Json[]> {
+    const all: Json[] = [];
+    let cursor: Json | undefined;
+    do {
+      const page = await call('get_run', { runId, step, ...(cursor === undefined ? {} : { cursor }) });
+      all.push(...(page[field] as Json[]));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return all;
+  }
+
   async function ended(runId: string): Promise<Outcome> {
     const answer = await engine.agent.follow(runId, () => undefined);
-    return outcomeOf(answer, answer.status === 'SUCCEEDED' ? answer.output : undefined);
+    const errors = answer.errorCount === undefined ? answer.errors : await list(runId, '$errors', 'value');
+    return outcomeOf(
+      { ...answer, errors: errors ?? [] },
+      answer.status === 'SUCCEEDED' ? answer.output : undefined,
+    );
   }
 
   async function run(blueprint: JsonObject, params: JsonObject = {}): Promise<Outcome> {
@@ -128,6 +146,7 @@ export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Pro
     start,
     ended,
     run,
+    list,
     async steps(runId) {
       const steps = new Map<string, JsonObject>();
       let cursor: Json | undefined;
