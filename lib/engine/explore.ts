@@ -1,6 +1,7 @@
 /** Looking at the downstream tools and trying one: what an agent does before it writes a blueprint. */
 import type { JsonObject } from '../blueprint/json.ts';
 import type { ToolInfo } from '../downstream/tool-info.ts';
+import { bytesOf } from '../steps/sample.ts';
 import type { Principal } from '../store/records.ts';
 import { getCatalog, tryTool } from './catalog.ts';
 import { openCursor, sealCursor } from './cursors.ts';
@@ -10,6 +11,9 @@ import type { EngineEnvironment } from './environment.ts';
 const MATCHES_WITH_SCHEMA = 5;
 const PAGE = 50;
 const MAX_DESCRIPTION = 200;
+const MAX_LONG_DESCRIPTION = 2000;
+/** All schemas of an answer together. A tool whose schemas do not fit comes with their size. */
+const SCHEMA_BYTES = 32 * 1024;
 
 /** The tool `list_tools`. Servers that cannot be reached are named beside the tools of the others. */
 export async function listTools(
@@ -28,7 +32,15 @@ export async function listTools(
   const catalog = await getCatalog(env, args.cursor === undefined && args.query === undefined);
   const matches = catalog.tools.filter((tool) => matchesQuery(tool, args.server, args.query));
   const withSchema = matches.length <= MATCHES_WITH_SCHEMA;
-  const tools = matches.slice(from, from + PAGE).map((tool) => describe(tool, withSchema));
+  let left = SCHEMA_BYTES;
+  const tools = matches.slice(from, from + PAGE).map((tool) => {
+    const listed = describe(tool, withSchema ? MAX_LONG_DESCRIPTION : MAX_DESCRIPTION);
+    if (!withSchema) return listed;
+    const schemas = schemasOf(tool);
+    const bytes = bytesOf(schemas);
+    left -= bytes;
+    return left >= 0 ? { ...listed, ...schemas } : { ...listed, schemaBytes: bytes };
+  });
   return {
     tools,
     ...(from === 0 && catalog.unavailable.length > 0 ? { unavailable: catalog.unavailable } : {}),
@@ -49,22 +61,20 @@ function matchesQuery(tool: ToolInfo, server: string | undefined, query: string 
     .every((word) => text.includes(word));
 }
 
-function describe(tool: ToolInfo, withSchema: boolean) {
+function describe(tool: ToolInfo, maxDescription: number) {
   const { server, name, description = '', annotations } = tool;
-  const text =
-    withSchema || description.length <= MAX_DESCRIPTION
-      ? description
-      : `${description.slice(0, MAX_DESCRIPTION)}…`;
-  const listed = {
+  return {
     server,
     name,
-    description: text,
+    description:
+      description.length <= maxDescription ? description : `${description.slice(0, maxDescription)}…`,
     ...(annotations.readOnlyHint === true ? { readOnly: true } : {}),
     ...(annotations.idempotentHint === true ? { idempotent: true } : {}),
   };
-  if (!withSchema) return listed;
-  const schemas = { ...listed, inputSchema: tool.inputSchema };
-  return tool.outputSchema === undefined ? schemas : { ...schemas, outputSchema: tool.outputSchema };
+}
+
+function schemasOf({ inputSchema, outputSchema }: ToolInfo): JsonObject {
+  return outputSchema === undefined ? { inputSchema } : { inputSchema, outputSchema };
 }
 
 /** The tool `call_tool`: one trial call; a tool's own failure is an answer with `isError`, not an error of ours. */

@@ -1,11 +1,14 @@
 /** Looking at runs: one, many, a step's value. */
+import { quoteValue } from '../blueprint/diagnostics.ts';
 import type { Json } from '../blueprint/json.ts';
+import { bytesOf } from '../steps/sample.ts';
 import { readResults } from '../store/journal.ts';
-import type { Principal, RunRecord, RunStatus, StepRecord } from '../store/records.ts';
+import type { ItemResult, Principal, RunRecord, RunStatus, StepRecord } from '../store/records.ts';
 import { listRuns as readRuns } from '../store/run-lists.ts';
 import { getRun as readRun } from '../store/runs.ts';
 import { getStep, listSteps } from '../store/steps.ts';
 import { getValue, getValuePage } from '../store/values.ts';
+import { summaryOf } from './bounded.ts';
 import { executionUrl } from './console.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
@@ -13,10 +16,15 @@ import { EngineError } from './errors.ts';
 import { mayRead } from './principals.ts';
 import { runProgress } from './progress.ts';
 import { reconcileRun } from './reconcile.ts';
+import { shownErrors } from './run-errors.ts';
 
 /** One page of a list that is a step's value. */
 const VALUE_PAGE = 50;
-const VALUE_PAGE_BYTES = 32 * 1024;
+const VALUE_BYTES = 32 * 1024;
+/** Steps of one page; each may carry an error of about 1 KiB. */
+const STEP_PAGE = 25;
+/** Values of the run itself that `step` can name. */
+const RUN_VALUES: readonly string[] = ['$params', '$output', '$errors'];
 
 export type AnswerStatus = Exclude<RunStatus, 'STARTING'>;
 
@@ -51,11 +59,14 @@ export async function getRun(
   const seal = (position: string): string => sealCursor(cursorSecret, query, position);
   const base = { runId: run.run, status: runAnswerStatus(run) };
   if (args.step !== undefined) return { ...base, ...(await stepAnswer(env, run, args.step, from, seal)) };
-  const page = await listSteps(env.store, run.run, from === undefined ? {} : { cursor: from });
+  const page = await listSteps(env.store, run.run, {
+    limit: STEP_PAGE,
+    ...(from === undefined ? {} : { cursor: from }),
+  });
   const steps = page.steps.map(stepView);
   const next = page.cursor === undefined ? {} : { nextCursor: seal(page.cursor) };
   if (from !== undefined) return { ...base, steps, ...next };
-  const errors = await getValue(env.store, run.run, '$errors');
+  const errors = await shownErrors(env, run);
   const url = executionUrl(env, run.execution);
   return {
     ...base,
@@ -67,8 +78,7 @@ export async function getRun(
     progress: await runProgress(env, run),
     attempts: run.attempts,
     steps,
-    ...(Array.isArray(errors) && errors.length > 0 ? { errors } : {}),
-    ...(run.failure === undefined ? {} : { failure: run.failure }),
+    ...errors,
     ...(url === undefined ? {} : { url }),
     ...next,
   };
@@ -100,53 +110,91 @@ async function stepAnswer(
   from: string | undefined,
   seal: (position: string) => string,
 ) {
-  const step = await getStep(env.store, run.run, at);
-  if (step === undefined) {
-    throw new EngineError(
-      'NotFound',
-      `run "${run.run}" has no step "${at}" yet; get_run without step lists them`,
-    );
-  }
+  const offset = Number(from ?? 0);
+  if (RUN_VALUES.includes(at)) return valuePage(env, run, at, offset, seal);
+  const step = await stepOf(env, run, at);
   const view = stepView(step);
-  if (step.type === 'loop')
-    return { step: view, ...(await loopPage(env, run, step, Number(from ?? 0), seal)) };
-  const page = await getValuePage(env.store, run.run, at, {
-    offset: Number(from ?? 0),
-    limit: VALUE_PAGE,
-    maxBytes: VALUE_PAGE_BYTES,
-  });
-  if (page === undefined) return { step: view, value: null };
-  const { value, total, offset, next } = page;
+  const page = step.type === 'loop' ? loopPage : valuePage;
+  return { step: view, ...(await page(env, run, at, offset, seal, step.count)) };
+}
+
+async function stepOf(env: EngineEnvironment, run: RunRecord, at: string): Promise<StepRecord> {
+  const step = await getStep(env.store, run.run, at);
+  if (step !== undefined) return step;
+  throw new EngineError(
+    'NotFound',
+    `step: run "${run.run}" has no step ${quoteValue(at)} yet; get_run without "step" lists them, and ${RUN_VALUES.join(', ')} are the run's own values`,
+  );
+}
+
+/** A value; a list in pages; what is too large for an answer as a summary. */
+async function valuePage(
+  env: EngineEnvironment,
+  run: RunRecord,
+  at: string,
+  offset: number,
+  seal: (position: string) => string,
+) {
+  const limits = { offset, limit: VALUE_PAGE, maxBytes: VALUE_BYTES };
+  const page = await getValuePage(env.store, run.run, at, limits);
+  if (page === undefined) return { value: null };
+  const { value, total, next } = page;
+  const summary = summaryOf(value, VALUE_BYTES);
   return {
-    step: view,
-    value,
-    ...(total === undefined ? {} : { total, from: offset ?? 0 }),
+    ...(summary === undefined ? { value } : { summary, at }),
+    ...(total === undefined ? {} : { total, from: offset }),
     ...(next === undefined ? {} : { nextCursor: seal(String(next)) }),
   };
 }
 
+/** Items of a loop with their values. One that is too large by itself has a summary in its value's place. */
 async function loopPage(
   env: EngineEnvironment,
   run: RunRecord,
-  step: StepRecord,
+  at: string,
   from: number,
   seal: (position: string) => string,
+  count?: number,
 ) {
-  const items = await readResults(env.store, run.run, step.at, from, from + VALUE_PAGE);
-  const total = step.count ?? items.length;
+  const found = await readResults(env.store, run.run, at, from, from + VALUE_PAGE);
+  const items: Json[] = [];
+  let bytes = 0;
+  for (const result of found) {
+    const item = shownItem(result);
+    bytes += bytesOf(item);
+    if (items.length > 0 && bytes > VALUE_BYTES) break;
+    items.push(item);
+  }
   const end = from + items.length;
+  const total = count ?? end;
   const next = items.length > 0 && end < total ? { nextCursor: seal(String(end)) } : {};
   return { items, from, total, ...next };
 }
 
-/** A run's whole output, for the resource `run://ID/output`. */
-export async function getRunOutput(
+function shownItem({ item, value, error, ...rest }: ItemResult): Json {
+  const [itemSummary, valueSummary] = [item, value].map((part) => summaryOf(part, VALUE_BYTES / 2));
+  const shown = {
+    ...rest,
+    item: itemSummary ?? item,
+    ...(valueSummary === undefined ? { value } : { summary: valueSummary }),
+    error,
+  };
+  return shown as unknown as Json;
+}
+
+/** A step's whole value, for the resource `run://ID/value/AT`. */
+export async function getRunValue(
   env: EngineEnvironment,
   principal: Principal,
   runId: string,
+  at: string,
 ): Promise<Json> {
   const run = await readableRun(env, principal, runId);
-  return (await getValue(env.store, run.run, '$output')) ?? null;
+  if (!RUN_VALUES.includes(at)) {
+    const step = await stepOf(env, run, at);
+    if (step.type === 'loop') return (await readResults(env.store, run.run, at)) as unknown as Json;
+  }
+  return (await getValue(env.store, run.run, at)) ?? null;
 }
 
 /** The tool `list_runs`: newest first, of a workflow or of everything the caller may read. */

@@ -21,10 +21,11 @@ import {
   publishRevision,
   putRevision,
 } from '../store/workflows.ts';
+import { type ShownDiagnostic, shownDiagnostics } from './bounded.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
-import { answered, checkBlueprint } from './validate.ts';
+import { checkBlueprint } from './validate.ts';
 
 /** A save takes seconds; one that is pending for longer has crashed. */
 const STALE_PENDING_MS = 60_000;
@@ -36,7 +37,9 @@ export interface Saved {
   hash: string;
   /** True when this content already was the current revision. */
   unchanged?: boolean;
-  warnings: ReturnType<typeof answered>;
+  warnings: ShownDiagnostic[];
+  /** Where there are more warnings than are shown. */
+  warningCount?: number;
 }
 
 /**
@@ -60,17 +63,17 @@ export async function saveBlueprint(
     throw new EngineError('Invalid', message, { diagnostics });
   }
   const { document } = valid;
-  const warnings = answered(diagnostics, 'warning');
+  const warnings = shownDiagnostics(diagnostics, 'warning');
   const id = document.blueprint.id;
   const hash = documentHash(document);
   const head = await getHead(env.store, id);
   const readOnly = options.readOnly === true;
   if (head?.hash === hash && head.deletedAt === undefined && (head.readOnly || !readOnly)) {
-    return { id, revision: head.revision, hash, unchanged: true, warnings };
+    return { id, revision: head.revision, hash, unchanged: true, ...warnings };
   }
   if (head !== undefined && !readOnly) requireChange(principal, head);
   const next = await publish(env, principal, document, hash, head, readOnly);
-  return { id, revision: next.revision, hash, warnings };
+  return { id, revision: next.revision, hash, ...warnings };
 }
 
 async function publish(

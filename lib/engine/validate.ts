@@ -13,6 +13,7 @@ import { getDocument } from '../store/documents.ts';
 import type { Principal, WorkflowHead } from '../store/records.ts';
 import { getHead } from '../store/workflows.ts';
 import { bindDocument } from './bind.ts';
+import { shownDiagnostics } from './bounded.ts';
 import { getCatalog } from './catalog.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -130,11 +131,6 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((d) => d.severity === 'error');
 }
 
-/** The diagnostics of one severity, as an answer holds them. */
-export function answered(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']) {
-  return diagnostics.filter((d) => d.severity === severity).map((d) => ({ ...d }));
-}
-
 /** The tool `validate_workflow`: a blueprint, or the current revision of a saved one against today's tools. */
 export async function validateWorkflow(
   env: EngineEnvironment,
@@ -146,9 +142,11 @@ export async function validateWorkflow(
   }
   const blueprint = args.blueprint ?? (await savedBlueprint(env, args.id ?? ''));
   const { diagnostics, estimate } = await checkBlueprint(env, blueprint);
-  const errors = answered(diagnostics, 'error');
-  const warnings = answered(diagnostics, 'warning');
-  const answer = { valid: errors.length === 0, errors, warnings };
+  const answer = {
+    valid: !hasError(diagnostics),
+    ...shownDiagnostics(diagnostics, 'error'),
+    ...shownDiagnostics(diagnostics, 'warning'),
+  };
   return estimate === undefined ? answer : { ...answer, estimate: { ...estimate } };
 }
 

@@ -7,10 +7,12 @@ import type { Json } from '../blueprint/json.ts';
 import type { RunRecord } from '../store/records.ts';
 import { getRun } from '../store/runs.ts';
 import { getValue } from '../store/values.ts';
+import { summaryOf } from './bounded.ts';
 import { executionUrl } from './console.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { runProgress } from './progress.ts';
 import { isOpen, reconcileRun } from './reconcile.ts';
+import { shownErrors } from './run-errors.ts';
 import { runAnswerStatus } from './runs.ts';
 
 const FIRST_POLL_MS = 25;
@@ -18,7 +20,6 @@ const LAST_POLL_MS = 1000;
 const PROGRESS_MS = 500;
 /** An output up to this size is answered whole, a larger one as a summary with a link. */
 const MAX_OUTPUT_BYTES = 16 * 1024;
-const MAX_ERRORS = 10;
 
 export interface WaitOptions {
   seconds: number;
@@ -26,7 +27,7 @@ export interface WaitOptions {
   progress?: (done: number, total: number, message: string) => Promise<void>;
 }
 
-/** Resolves with the run when it has ended or the time is up. */
+/** Resolves with the run when it has ended, the time is up or the caller is gone. */
 export async function waitForRun(
   env: EngineEnvironment,
   run: string,
@@ -53,38 +54,21 @@ export async function waitForRun(
 
 /** The answer to whoever started or asked: status, output or its summary, errors. Short, because an agent pays for it. */
 export async function summarizeRun(env: EngineEnvironment, run: RunRecord) {
-  const answer: Record<string, Json> & { runId: string; status: ReturnType<typeof runAnswerStatus> } = {
+  const url = executionUrl(env, run.execution);
+  const answer = {
     runId: run.run,
     status: runAnswerStatus(run),
+    ...(url === undefined ? {} : { url }),
   };
-  const url = executionUrl(env, run.execution);
-  if (url !== undefined) answer.url = url;
   if (isOpen(run)) return answer;
   const [output, errors] = await Promise.all([
-    getValue(env.store, run.run, '$output'),
-    getValue(env.store, run.run, '$errors'),
+    run.status === 'SUCCEEDED' ? getValue(env.store, run.run, '$output') : undefined,
+    shownErrors(env, run),
   ]);
-  if (output !== undefined) Object.assign(answer, outputOf(output));
-  if (Array.isArray(errors) && errors.length > 0) {
-    answer.errors = errors.slice(0, MAX_ERRORS);
-    if (errors.length > MAX_ERRORS) answer.errorCount = errors.length;
-  }
-  if (run.failure !== undefined && answer.errors === undefined) answer.failure = { ...run.failure };
-  return answer;
+  return { ...answer, ...(output === undefined ? {} : outputOf(output)), ...errors };
 }
 
 function outputOf(output: Json): Record<string, Json> {
-  const bytes = Buffer.byteLength(JSON.stringify(output));
-  if (bytes <= MAX_OUTPUT_BYTES) return { output };
-  return { summary: { bytes, ...shapeOf(output) } };
-}
-
-function shapeOf(value: Json): Record<string, Json> {
-  if (Array.isArray(value)) return { type: 'array', length: value.length };
-  if (typeof value !== 'object' || value === null) return { type: typeof value };
-  const fields = Object.entries(value).map(([key, field]): [string, Json] => [
-    key,
-    Array.isArray(field) ? `array of ${field.length}` : typeof field,
-  ]);
-  return { type: 'object', fields: Object.fromEntries(fields) };
+  const summary = summaryOf(output, MAX_OUTPUT_BYTES);
+  return summary === undefined ? { output } : { summary };
 }

@@ -1,20 +1,28 @@
 /** The saved workflows: list, read, delete. */
-import type { JsonObject } from '../blueprint/json.ts';
+import { quoteValue } from '../blueprint/diagnostics.ts';
+import type { Json, JsonObject } from '../blueprint/json.ts';
+import type { BlueprintDocument } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, WorkflowHead } from '../store/records.ts';
 import { getHead, getRevision, listHeads, tombstone } from '../store/workflows.ts';
+import { summaryOf } from './bounded.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
+
+/** A document up to this size is answered whole, and so is a machine. */
+const MAX_DOCUMENT_BYTES = 32 * 1024;
+/** Descriptions are cut in a list. */
+const MAX_DESCRIPTION = 200;
 
 /** @throws EngineError NotFound when there is none, or it is deleted. */
 export async function liveHead(env: EngineEnvironment, id: string): Promise<WorkflowHead> {
   const head = await getHead(env.store, id);
   if (head === undefined || head.deletedAt !== undefined) {
     const why = head === undefined ? 'there is no workflow' : 'deleted: workflow';
-    throw new EngineError('NotFound', `${why} "${id}"; list_workflows has those that exist`);
+    throw new EngineError('NotFound', `id: ${why} ${quoteValue(id)}; list_workflows has those that exist`);
   }
   return head;
 }
@@ -27,7 +35,7 @@ export async function listWorkflows(env: EngineEnvironment, principal: Principal
   const workflows = page.heads.map((head) => ({
     id: head.workflow,
     revision: head.revision,
-    ...(head.description === undefined ? {} : { description: head.description }),
+    ...(head.description === undefined ? {} : { description: cut(head.description) }),
     ...(head.readOnly ? { readOnly: true } : {}),
     updatedAt: head.updatedAt,
   }));
@@ -35,12 +43,37 @@ export async function listWorkflows(env: EngineEnvironment, principal: Principal
   return { workflows, nextCursor: sealCursor(env.config.cursorSecret, query, page.cursor) };
 }
 
-/** The tool `get_workflow`: the document of a revision (the current one by default), its machine on request. */
+function cut(text: string): string {
+  return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)}…`;
+}
+
+interface WorkflowRequest {
+  id: string;
+  revision?: number | undefined;
+  machine?: boolean | undefined;
+}
+
+export interface WholeWorkflow {
+  id: string;
+  revision: number;
+  /** The current revision. */
+  current: number;
+  hash: string;
+  owner: string;
+  readOnly: boolean;
+  updatedAt: string;
+  blueprint: JsonObject;
+  tools: BlueprintDocument['tools'];
+  workflows: BlueprintDocument['workflows'];
+  machine?: JsonObject;
+}
+
+/** A revision of a workflow (the current one by default) whole, its machine on request. */
 export async function getWorkflow(
   env: EngineEnvironment,
   _principal: Principal,
-  args: { id: string; revision?: number | undefined; machine?: boolean | undefined },
-) {
+  args: WorkflowRequest,
+): Promise<WholeWorkflow> {
   const head = await liveHead(env, args.id);
   const { revision, hash } = await revisionOf(env, head, args.revision);
   const document = await getDocument(env.store, head.workflow, hash);
@@ -59,7 +92,20 @@ export async function getWorkflow(
   if (args.machine !== true) return answer;
   const { callToolArn, functionTimeoutSeconds } = env.config;
   const { definition } = compileDocument(document, hash, { callToolArn, functionTimeoutSeconds });
-  return { ...answer, machine: definition };
+  return { ...answer, machine: definition as unknown as JsonObject };
+}
+
+/** The tool `get_workflow`: what is too large for an answer comes as a summary. */
+export async function showWorkflow(env: EngineEnvironment, principal: Principal, args: WorkflowRequest) {
+  const { blueprint, tools, workflows, machine, ...rest } = await getWorkflow(env, principal, args);
+  const summary = summaryOf({ blueprint, tools, workflows } as unknown as Json, MAX_DOCUMENT_BYTES);
+  const machineSummary = machine === undefined ? undefined : summaryOf(machine, MAX_DOCUMENT_BYTES);
+  return {
+    ...rest,
+    ...(summary === undefined ? { blueprint, tools, workflows } : { summary }),
+    ...(machine === undefined || machineSummary !== undefined ? {} : { machine }),
+    ...(machineSummary === undefined ? {} : { machineSummary }),
+  };
 }
 
 /** @throws EngineError NotFound when the revision was never published. */

@@ -2,11 +2,14 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { blueprintJsonSchema } from '../blueprint/json-schema.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
-import { getRun, getRunOutput } from '../engine/runs.ts';
+import { getRun, getRunValue } from '../engine/runs.ts';
 import { getWorkflow } from '../engine/workflows.ts';
 import type { Principal } from '../store/records.ts';
 import { protocolError } from './faults.ts';
 import { authorize } from './scopes.ts';
+
+/** Of a template's URI, by name. A name that the template does not have reads as empty. */
+type Variables = Record<'id' | 'revision' | 'at', string>;
 
 const MIME = 'application/json';
 
@@ -14,7 +17,7 @@ interface ResourceKind {
   name: string;
   template: string;
   description: string;
-  read(env: EngineEnvironment, principal: Principal, id: string): Promise<unknown>;
+  read(env: EngineEnvironment, principal: Principal, variables: Variables): Promise<unknown>;
 }
 
 const TEMPLATES: readonly ResourceKind[] = [
@@ -22,19 +25,41 @@ const TEMPLATES: readonly ResourceKind[] = [
     name: 'workflow',
     template: 'workflow://{id}',
     description: 'A workflow with its blueprint',
-    read: (env, principal, id) => getWorkflow(env, principal, { id }),
+    read: (env, principal, { id }) => getWorkflow(env, principal, { id }),
+  },
+  {
+    name: 'workflow-revision',
+    template: 'workflow://{id}/revisions/{revision}',
+    description: 'A revision of a workflow',
+    read: (env, principal, { id, revision }) =>
+      getWorkflow(env, principal, { id, revision: Number(revision) }),
+  },
+  {
+    name: 'workflow-machine',
+    template: 'workflow://{id}/revisions/{revision}/machine',
+    description: 'The state machine of a revision',
+    read: async (env, principal, { id, revision }) => {
+      const asked = { id, revision: Number(revision), machine: true };
+      return (await getWorkflow(env, principal, asked)).machine;
+    },
   },
   {
     name: 'run',
     template: 'run://{id}',
     description: "A run's status and steps",
-    read: (env, principal, id) => getRun(env, principal, { runId: id }),
+    read: (env, principal, { id }) => getRun(env, principal, { runId: id }),
   },
   {
     name: 'run-output',
     template: 'run://{id}/output',
     description: "A run's whole output",
-    read: (env, principal, id) => getRunOutput(env, principal, id),
+    read: (env, principal, { id }) => getRunValue(env, principal, id, '$output'),
+  },
+  {
+    name: 'run-value',
+    template: 'run://{id}/value/{+at}',
+    description: "A step's whole value",
+    read: (env, principal, { id, at }) => getRunValue(env, principal, id, at),
   },
 ];
 
@@ -61,9 +86,14 @@ export function registerResources(server: McpServer, env: EngineEnvironment, pri
       kind.name,
       new ResourceTemplate(kind.template, { list: undefined }),
       { description: kind.description, mimeType: MIME },
-      (uri, variables) => answer(uri, kind.template, () => kind.read(env, principal, String(variables.id))),
+      (uri, variables) => answer(uri, kind.template, () => kind.read(env, principal, strings(variables))),
     );
   }
+}
+
+function strings(variables: Record<string, string | string[]>): Variables {
+  const text = (name: keyof Variables): string => String(variables[name] ?? '');
+  return { id: text('id'), revision: text('revision'), at: text('at') };
 }
 
 function contents(uri: URL, value: unknown): { contents: { uri: string; mimeType: string; text: string }[] } {

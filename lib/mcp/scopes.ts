@@ -29,8 +29,11 @@ export const ACCESS: Readonly<Record<Kind, Readonly<Record<string, Scope>>>> = {
   resource: {
     'schema://blueprint': 'workflows:read',
     'workflow://{id}': 'workflows:read',
+    'workflow://{id}/revisions/{revision}': 'workflows:read',
+    'workflow://{id}/revisions/{revision}/machine': 'workflows:read',
     'run://{id}': 'runs:read',
     'run://{id}/output': 'runs:read',
+    'run://{id}/value/{+at}': 'runs:read',
   },
 };
 

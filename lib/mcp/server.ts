@@ -13,6 +13,7 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import { HOPS_META_KEY } from '../downstream/call.ts';
+import { shownDiagnostics } from '../engine/bounded.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
 import type { Principal } from '../store/records.ts';
@@ -101,17 +102,18 @@ function hopsOf(value: unknown): number {
 }
 
 function success(tool: EndpointTool, answer: unknown): CallToolResult {
-  const link = tool.link?.(answer);
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(answer) }];
-  if (link !== undefined) content.push({ type: 'resource_link', ...link });
+  for (const link of tool.links?.(answer) ?? []) content.push({ type: 'resource_link', ...link });
   return { content, structuredContent: answer as Record<string, unknown> };
 }
 
 function failure(env: EngineEnvironment, tool: string, error: unknown): CallToolResult {
   const fault = error instanceof EngineError ? error : internalFault(env, tool, error);
   const { code, message, diagnostics } = fault;
-  const errors = diagnostics.filter((d) => d.severity === 'error');
-  const warnings = diagnostics.filter((d) => d.severity === 'warning');
-  const body = diagnostics.length === 0 ? { code, message } : { code, message, errors, warnings };
+  const shown =
+    diagnostics.length === 0
+      ? {}
+      : { ...shownDiagnostics(diagnostics, 'error'), ...shownDiagnostics(diagnostics, 'warning') };
+  const body = { code, message, ...shown };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
 }

@@ -22,8 +22,8 @@ export interface EndpointTool<Input extends z.ZodObject = z.ZodObject, Output ex
   annotations: ToolAnnotations;
   input: Input;
   output: Output;
-  /** A resource that holds what the answer leaves out. */
-  link?(answer: z.output<Output>): { uri: string; name: string } | undefined;
+  /** Resources that hold what the answer leaves out. */
+  links?(answer: z.output<Output>): { uri: string; name: string }[];
   run(args: z.output<Input>, context: ToolContext): Promise<z.output<Output>>;
 }
 

@@ -62,7 +62,7 @@ export interface DryRunRequest {
 
 /**
  * What a run would do at one place. Calls and loops are listed, other containers only where they are skipped or failed.
- * Values and arguments are shown up to a few hundred bytes, larger ones by their shape.
+ * Values and arguments are shown up to a few hundred bytes, larger ones as a sample.
  */
 export interface DryRunStep {
   /** As in a run (`pods/00000/describe`); `pods/*` where the items are not known, `sub>step` in a sub-workflow. */

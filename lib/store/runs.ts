@@ -188,7 +188,7 @@ export async function reopenRun(
         deadline: reopening.deadline,
         ...openIndexKeys(before),
       },
-      remove: ['stop', 'endedAt', ...(reopening.deadline === undefined ? ['deadline'] : [])],
+      remove: ['stop', 'endedAt', 'failure', ...(reopening.deadline === undefined ? ['deadline'] : [])],
     },
     // Only forward: of all the tasks of an epoch one reopens, and none of an older one does. A run that is still open
     // (its end was never heard of) moves on as well.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { getRun as get } from '../../engine/runs.ts';
 import { defineTool } from '../tool.ts';
-import { cursor, nextCursor, runId, runStatus } from './schemas.ts';
+import { cursor, json, nextCursor, runId, runStatus } from './schemas.ts';
 
 export const getRun = defineTool({
   name: 'get_run',
@@ -9,9 +9,16 @@ export const getRun = defineTool({
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     runId,
-    step: z.string().optional().describe('path, e.g. pods or pods/00012/describe'),
+    step: z
+      .string()
+      .optional()
+      .describe('path, e.g. pods or pods/00012/describe; or $output, $errors, $params'),
     cursor,
   }),
-  output: z.looseObject({ runId, status: runStatus, nextCursor }),
+  output: z.looseObject({ runId, status: runStatus, nextCursor, summary: json.optional() }),
+  links: ({ runId, summary, at }) =>
+    summary === undefined || typeof at !== 'string'
+      ? []
+      : [{ uri: `run://${runId}/value/${at}`, name: 'value' }],
   run: (args, { env, principal }) => get(env, principal, args),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { getWorkflow as get } from '../../engine/workflows.ts';
+import { showWorkflow } from '../../engine/workflows.ts';
 import { defineTool } from '../tool.ts';
-import { revision, workflowId } from './schemas.ts';
+import { json, revision, workflowId } from './schemas.ts';
 
 export const getWorkflow = defineTool({
   name: 'get_workflow',
@@ -12,6 +12,19 @@ export const getWorkflow = defineTool({
     revision: revision.optional(),
     machine: z.boolean().optional().describe('also the compiled state machine'),
   }),
-  output: z.looseObject({ id: z.string(), revision: z.number(), blueprint: z.looseObject({}) }),
-  run: (args, { env, principal }) => get(env, principal, args),
+  output: z.looseObject({
+    id: z.string(),
+    revision: z.number(),
+    blueprint: json.optional(),
+    summary: json.optional(),
+  }),
+  links(answer) {
+    const uri = `workflow://${answer.id}/revisions/${answer.revision}`;
+    const machine = { uri: `${uri}/machine`, name: 'machine' };
+    return [
+      ...(answer.summary === undefined ? [] : [{ uri, name: 'blueprint' }]),
+      ...(answer.machineSummary === undefined ? [] : [machine]),
+    ];
+  },
+  run: (args, { env, principal }) => showWorkflow(env, principal, args),
 });

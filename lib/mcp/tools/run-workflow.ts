@@ -25,12 +25,11 @@ export const runWorkflow = defineTool({
     runId: z.string().optional(),
     status: runStatus.optional(),
     output: json.optional(),
+    summary: json.optional(),
     errors: stepErrors.optional(),
   }),
-  link: (answer) =>
-    answer.runId !== undefined && answer.summary !== undefined
-      ? { uri: `run://${answer.runId}/output`, name: 'output' }
-      : undefined,
+  links: (answer) =>
+    answer.summary === undefined ? [] : [{ uri: `run://${answer.runId ?? ''}/output`, name: 'output' }],
   async run(args, { env, principal, signal, hops, progress }) {
     if (args.dryRun === true) return { ...(await dryRunWorkflow(env, principal, { ...args, hops })) };
     const run = await startRun(env, principal, { ...args, hops });

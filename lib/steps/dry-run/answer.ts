@@ -1,6 +1,7 @@
 /** What a dry run answers is paid for in tokens: values by their shape once they are large, and an end to the list. */
 import { isJsonObject, type Json, type JsonObject } from '../../blueprint/json.ts';
 import type { DryRunStep } from '../explore-protocol.ts';
+import { bytesOf, sampleOf } from '../sample.ts';
 import { hasUnknown } from './partial.ts';
 
 const MAX_STEPS = 60;
@@ -10,7 +11,6 @@ const MAX_OUTPUT_BYTES = 4096;
 /** All values and arguments together; steps after that are listed without. */
 const MAX_SHOWN_BYTES = 16 * 1024;
 const MAX_FIELDS = 20;
-const MAX_TEXT = 120;
 
 export interface DryRunList {
   steps: DryRunStep[];
@@ -32,7 +32,7 @@ export function createList(): DryRunList {
       const { arguments: args, value, ...rest } = step;
       const parts: Pick<DryRunStep, 'arguments' | 'value'> = {
         ...(args === undefined ? {} : { arguments: boundedFields(args) }),
-        ...(value === undefined || hasUnknown(value) ? {} : { value: bounded(value) }),
+        ...(value === undefined || hasUnknown(value) ? {} : { value: sampleOf(value, MAX_VALUE_BYTES) }),
       };
       shown += bytesOf(parts as JsonObject);
       const listed = shown > MAX_SHOWN_BYTES ? rest : { ...rest, ...parts };
@@ -49,26 +49,7 @@ export function boundedOutput(output: Json): Json {
 
 /** Each field by itself, so that one large argument does not hide the others. */
 function boundedFields(value: Json): Json {
-  if (!isJsonObject(value) || bytesOf(value) <= MAX_VALUE_BYTES) return bounded(value);
+  if (!isJsonObject(value) || bytesOf(value) <= MAX_VALUE_BYTES) return sampleOf(value, MAX_VALUE_BYTES);
   const fields = Object.entries(value).slice(0, MAX_FIELDS);
-  return Object.fromEntries(fields.map(([name, field]) => [name, bounded(field)]));
-}
-
-/** The value, or what there is to say of it: `{"text": "…", "bytes": 70000}`, `{"array": 300, "first": …}`. */
-function bounded(value: Json): Json {
-  const bytes = bytesOf(value);
-  if (bytes <= MAX_VALUE_BYTES) return value;
-  if (typeof value === 'string') return { text: `${value.slice(0, MAX_TEXT)}…`, bytes };
-  if (Array.isArray(value)) {
-    const [first = null] = value;
-    return bytesOf(first) <= MAX_VALUE_BYTES / 2
-      ? { array: value.length, first, bytes }
-      : { array: value.length, bytes };
-  }
-  const names = Object.keys(value as JsonObject);
-  return { fields: names.slice(0, MAX_FIELDS), count: names.length, bytes };
-}
-
-function bytesOf(value: Json): number {
-  return Buffer.byteLength(JSON.stringify(value));
+  return Object.fromEntries(fields.map(([name, field]) => [name, sampleOf(field, MAX_VALUE_BYTES)]));
 }
