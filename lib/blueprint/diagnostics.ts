@@ -16,19 +16,21 @@ export interface Diagnostic {
   /** One line that stands by itself: `steps/2/params/ns: unknown step "list-ns"; ... Did you mean "namespaces"?` */
   message: string;
   /** What came, as it would be written, cut to a line. */
-  got?: string;
+  got: string;
   /** What is allowed there. */
-  expected?: string;
+  expected: string;
   /** The likely fix. */
-  hint?: string;
+  hint: string;
 }
 
 /** What a check says beside code and place. */
 export interface DiagnosticText {
   /** The sentence without its place. */
   message: string;
-  got?: string;
+  got: string;
+  /** Default: the code's rule. */
   expected?: string;
+  /** Default: the name that was meant, else the code's example of a fix. */
   hint?: string;
   /** A name that was probably meant: added to the message as a question. */
   meant?: string | undefined;
@@ -38,15 +40,23 @@ const MAX_GOT = 80;
 
 /** A diagnostic of a code of the table; the message begins with the place. */
 export function diagnostic(code: DiagnosticCode, pointer: string, text: DiagnosticText): Diagnostic {
-  const { message, meant, ...rest } = text;
+  const { message, meant, got } = text;
+  const { severity, why, fix } = DIAGNOSTIC_CODES[code];
   const sentence = meant === undefined ? message : `${message}. Did you mean "${meant}"?`;
   return {
     code,
-    severity: DIAGNOSTIC_CODES[code].severity,
+    severity,
     pointer,
     message: `${pointer === '' ? 'blueprint' : pointer.slice(1)}: ${sentence}`,
-    ...rest,
+    got,
+    expected: text.expected ?? why,
+    hint: text.hint ?? (meant === undefined ? exampleOf(fix) : `write "${meant}"`),
   };
+}
+
+/** Most fixes of the table are pieces of a blueprint, the others sentences. */
+function exampleOf(fix: string): string {
+  return /^[[{"]/.test(fix) ? `for example ${fix}` : fix;
 }
 
 /** A value as it is quoted in `got`: its JSON, cut to a line. */

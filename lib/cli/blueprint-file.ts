@@ -26,6 +26,6 @@ export async function readBlueprintFile(file: string): Promise<Json> {
 export function printDiagnostics(diagnostics: readonly Diagnostic[], output: Output): void {
   for (const { severity, code, message, hint } of diagnostics) {
     output.err(`${severity} ${code}  ${message}`);
-    if (hint !== undefined) output.err(`       ${hint}`);
+    output.err(`       ${hint}`);
   }
 }

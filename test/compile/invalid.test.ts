@@ -19,7 +19,8 @@ describe('test/corpus/invalid', () => {
   });
 
   test.each(cases)('each diagnostic of %s stands by itself', (_, { diagnostics }) => {
-    for (const { code, severity, pointer, message } of diagnostics) {
+    for (const { code, severity, pointer, message, got, expected, hint } of diagnostics) {
+      for (const part of [got, expected, hint]) expect(part).toMatch(/\S/);
       expect(severity).toBe(DIAGNOSTIC_CODES[code].severity);
       expect(message.startsWith(pointer === '' ? 'blueprint: ' : `${pointer.slice(1)}: `)).toBe(true);
       expect(message).not.toMatch(/undefined|\[object|NaN|\n/);

@@ -36,6 +36,7 @@ export function checkBounds(input: unknown, report: Report): JsonObject | undefi
       report.diagnostics.length = before;
       report.add('BP101', '', {
         message: 'the blueprint is larger than 1 MiB',
+        got: `more than ${MAX_BLUEPRINT_BYTES} bytes`,
         expected: `at most ${MAX_BLUEPRINT_BYTES} bytes of JSON`,
         hint: 'Read large data with a tool, or pass it as a parameter of the run.',
       });
@@ -53,6 +54,7 @@ export function checkBounds(input: unknown, report: Report): JsonObject | undefi
         report.diagnostics.length = before;
         report.add('BP102', pointerOf(visit), {
           message: `nested more than ${MAX_JSON_DEPTH} deep`,
+          got: `${depth} levels or more`,
           expected: `at most ${MAX_JSON_DEPTH} levels`,
           hint: 'Move inner steps into a sub-workflow, or flatten the data.',
         });
