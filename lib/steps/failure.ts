@@ -8,6 +8,7 @@ import type { ErrorKind, StepError } from '../blueprint/errors.ts';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { LoopNode, StepNode } from '../compile/program.ts';
 import { cleanText } from '../downstream/clean-text.ts';
+import { iterationsOf } from './occurrence.ts';
 import { endsItsList, type ProgramIndex } from './program-index.ts';
 
 /** What is known of the step when something is thrown in it. */
@@ -15,6 +16,7 @@ export interface FailurePlace {
   step: string;
   /** Full occurrence path. */
   path: string;
+  /** Default: that of the innermost iteration in `path`. */
   index?: number;
   attempts: number;
   server?: string;
@@ -24,12 +26,13 @@ export interface FailurePlace {
 /** A StepFailure as the record has it. Anything else that is thrown is a fault of ours and is not caught here. */
 export function stepErrorOf(failure: StepFailure, place: FailurePlace): StepError {
   const { detail } = failure;
-  const index = detail.index ?? place.index;
+  const path = detail.path ?? place.path;
+  const index = detail.index ?? place.index ?? iterationsOf(path).at(-1)?.index;
   const server = detail.server ?? place.server;
   const tool = detail.tool ?? place.tool;
   return {
     step: detail.step ?? place.step,
-    path: detail.path ?? place.path,
+    path,
     ...(index === undefined ? {} : { index }),
     kind: failure.kind,
     message: cleanText(failure.message),

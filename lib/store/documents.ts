@@ -1,12 +1,13 @@
 /**
  * Blueprint documents: `blueprints/<id>/<sha256>.json`, immutable. What is read is checked against the hash it was asked
  * by, so a machine that names a hash runs that document or nothing.
+ *
+ * The hash is of the canonical text; what is kept has its keys as the author wrote them, because the objects in a blueprint
+ * become arguments and outputs in that order, and whoever reads it back knows it again.
  */
-import { canonicalJson } from '../blueprint/canonical.ts';
-import type { Json } from '../blueprint/json.ts';
+import { documentHash } from '../blueprint/canonical.ts';
 import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
-import { sha256Hex } from './keys.ts';
 import { getObject, putObject } from './objects.ts';
 import type { Bucket, Store } from './store.ts';
 
@@ -21,9 +22,10 @@ export async function putDocument(
   hash: string,
   document: BlueprintDocument,
 ): Promise<void> {
-  const text = canonicalJson(document as unknown as Json);
-  if (sha256Hex(text) !== hash) throw new Error(`The document of "${id}" does not have the hash ${hash}.`);
-  await putObject(store, documentKey(id, hash), text, 'application/json', true);
+  if (documentHash(document) !== hash) {
+    throw new Error(`The document of "${id}" does not have the hash ${hash}.`);
+  }
+  await putObject(store, documentKey(id, hash), JSON.stringify(document), 'application/json', true);
 }
 
 /** Reads a document; it is read once a process. Throws where there is none, or where it is not what its name says. */
@@ -46,8 +48,9 @@ export function getDocument(store: Store, id: string, hash: string): Promise<Blu
 async function readDocument(store: Store, key: string, hash: string): Promise<BlueprintDocument> {
   const object = await getObject(store, key);
   if (object === undefined) throw new Error(`There is no document "${key}".`);
-  if (sha256Hex(object.bytes) !== hash) throw new Error(`The document "${key}" is not what its name says.`);
-  return JSON.parse(Buffer.from(object.bytes).toString('utf8')) as BlueprintDocument;
+  const document = JSON.parse(Buffer.from(object.bytes).toString('utf8')) as BlueprintDocument;
+  if (documentHash(document) !== hash) throw new Error(`The document "${key}" is not what its name says.`);
+  return document;
 }
 
 function documentKey(id: string, hash: string): string {

@@ -212,7 +212,8 @@ export function predict(blueprint: Blueprint, act: Act): Prediction {
         names = { ...names, input: last.value };
       }
     }
-    return kind === 'item' && last.status === 'skipped' ? SKIPPED : ok(last.value);
+    if (kind === 'item' && last.status === 'skipped') return SKIPPED;
+    return kind === 'pipe' && last.unread === true ? last : ok(last.value);
   }
 
   const ancestors = ancestorsOf(blueprint.steps);
