@@ -27,6 +27,13 @@ const CODES: Record<LintCode, DiagnosticCode> = {
   'null-items-dropped': 'BP807',
 };
 
+/** What is allowed, where the rule of the code does not say it. */
+const EXPECTED: Partial<Record<LintCode, string>> = {
+  'unknown-function': 'a function of JMESPath',
+  'wrong-arity': 'as many arguments as the function takes',
+  'wrong-argument': 'an argument of a type that the function takes',
+};
+
 export function checkLints(
   sites: readonly ParsedSite[],
   outline: Outline,
@@ -44,6 +51,7 @@ export function checkLints(
         report.add(CODES[code], pointer, {
           message: `${message} (character ${expression.start + offset + 1})`,
           got: quoteValue(expression.source.trim()),
+          ...(EXPECTED[code] === undefined ? {} : { expected: EXPECTED[code] }),
           hint,
         });
       }

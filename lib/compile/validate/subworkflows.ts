@@ -59,6 +59,7 @@ function unknownWorkflow(
     report.add('BP505', pointer, {
       message: `there is no workflow "${workflow}" now; it is looked up when the step runs`,
       got,
+      expected: 'the id of a saved workflow, and "@latest"',
     });
     return;
   }

@@ -25,6 +25,12 @@ const CODES: Record<TemplateProblem['kind'], DiagnosticCode> = {
   'template-in-key': 'BP305',
 };
 
+/** What is allowed, where the rule of the code does not say it. */
+const EXPECTED: Partial<Record<TemplateProblem['kind'], string>> = {
+  syntax: 'a JMESPath expression between {{ and }}',
+  unclosed: 'a }} outside quotes, with braces balanced before it',
+};
+
 /** Parses every site; what cannot be read is reported and left out of the expressions. */
 export function parseSites(sites: readonly Site[], report: Report): ParsedSite[] {
   return sites.map((site) => {
@@ -41,6 +47,7 @@ function reportProblem(problem: TemplateProblem, report: Report): void {
   report.add(CODES[kind], pointer, {
     message: `${message}${place}`,
     got: quoteValue(source),
+    ...(EXPECTED[kind] === undefined ? {} : { expected: EXPECTED[kind] }),
     ...(hint === undefined ? {} : { hint }),
   });
 }

@@ -74,6 +74,7 @@ function notFound(name: string, pointer: string, catalog: Catalog, report: Repor
     report.add('BP602', pointer, {
       message: `the server "${server}" cannot be reached now, so nothing is known of its tools`,
       got,
+      expected: 'a server that can be reached',
     });
   } else if (!catalog.servers.includes(server)) {
     report.add('BP602', pointer, {
