@@ -27,6 +27,8 @@ export interface CallToolDependencies {
    * absent: there only time voids a lease.
    */
   boot?: string;
+  /** Those that differ from DEFAULT_STEPS_LIMITS. */
+  limits?: Partial<StepsLimits>;
   now(): number;
   log(entry: Record<string, string | number | boolean>): void;
 }
@@ -49,7 +51,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     newOwner: () => `${container}/${randomUUID()}`,
     isDeadOwner: (owner) => boot !== undefined && !owner.startsWith(`${boot}/`),
     executions: createExecutions(sfn),
-    limits: DEFAULT_STEPS_LIMITS,
+    limits: { ...DEFAULT_STEPS_LIMITS, ...dependencies.limits },
     logger: {
       info: (message, fields) =>
         dependencies.log({ level: 'info', message, fields: JSON.stringify(fields ?? {}) }),

@@ -21,9 +21,11 @@ import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
 import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
+import { sweepRuns } from '../engine/sweep.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
 import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
+import type { StepsLimits } from '../steps/environment.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
 import { CliError } from './exit-codes.ts';
@@ -35,6 +37,8 @@ import {
   LOCAL_TABLE,
 } from './local-names.ts';
 
+const SWEEP_EVERY_MS = 60_000;
+
 export interface EngineOptions {
   /** 0: any free port. */
   port: number;
@@ -45,6 +49,8 @@ export interface EngineOptions {
   blueprints?: string;
   /** Who asks; default: the one local principal, whoever it is. */
   principalOf?: PrincipalOf;
+  /** Limits of runs that differ from the design's, e.g. `maxAttempts`. */
+  limits?: Partial<StepsLimits>;
   log?: (entry: Record<string, string | number | boolean>) => void;
 }
 
@@ -141,11 +147,21 @@ async function assemble(
     log,
   };
   provide({
-    callTool: createCallTool({ store, pool, sfn, serversHash: hash, boot: local.boot, now: Date.now, log }),
+    callTool: createCallTool({
+      store,
+      pool,
+      sfn,
+      serversHash: hash,
+      boot: local.boot,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      now: Date.now,
+      log,
+    }),
     runEvents: createRunEvents(env),
   });
   if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);
 
+  undo.push(sweepEveryMinute(env));
   const endpoint = createEndpoint(env, options.principalOf ?? (() => LOCAL_PRINCIPAL));
   undo.push(() => endpoint.close());
   const face = await startServer(toNodeHandler(endpoint), { port: options.port });
@@ -153,6 +169,21 @@ async function assemble(
   const mcp = `${face.url}${MCP_PATH}`;
   await local.writeEndpoints({ mcp });
   return { mcp, endpoints: local.endpoints, pids: () => pool.pids() };
+}
+
+/** On AWS a timer invokes run-events. @returns what ends it. */
+function sweepEveryMinute(env: EngineEnvironment): () => Promise<void> {
+  let sweeping: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    sweeping = sweepRuns(env).catch((error: unknown) =>
+      env.log({ level: 'error', event: 'sweep', message: String(error) }),
+    );
+  }, SWEEP_EVERY_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await sweeping;
+  };
 }
 
 interface Functions {

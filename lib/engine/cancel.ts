@@ -2,11 +2,11 @@
  * Cancelling: the flag on the record first, so that a task in flight stops its call and starts no other, then
  * StopExecution. Nothing is rolled back.
  */
-import { StopExecutionCommand } from '@aws-sdk/client-sfn';
-import type { Principal } from '../store/records.ts';
+import { ExecutionDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import type { Principal, RunRecord } from '../store/records.ts';
 import { closeRun, setStop } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
-import { isOpen } from './reconcile.ts';
+import { executionOf, isOpen } from './reconcile.ts';
 import { readableRun, runAnswerStatus } from './runs.ts';
 
 /** The tool `cancel_run`. A run that has ended is answered as it is. */
@@ -15,15 +15,22 @@ export async function cancelRun(env: EngineEnvironment, principal: Principal, ru
   if (!isOpen(run)) return { runId, status: runAnswerStatus(run) };
   const now = new Date(env.now()).toISOString();
   const flagged = (await setStop(env.store, run.run, { at: now, by: principal.id })) ?? run;
-  if (flagged.execution !== undefined) {
+  await stopExecution(env, flagged, principal);
+  const end = await closeRun(env.store, run.run, { status: 'CANCELLED', epoch: flagged.epoch, endedAt: now });
+  return { runId, status: runAnswerStatus(end.run ?? run) };
+}
+
+/** One that has not claimed its run yet is stopped too; one that is not there finds the run closed, should it still come. */
+async function stopExecution(env: EngineEnvironment, run: RunRecord, principal: Principal): Promise<void> {
+  try {
     await env.sfn.send(
       new StopExecutionCommand({
-        executionArn: flagged.execution,
+        executionArn: executionOf(run),
         error: 'Cancelled',
         cause: `run ${run.run} was cancelled by ${principal.id}`,
       }),
     );
+  } catch (error) {
+    if (!(error instanceof ExecutionDoesNotExist)) throw error;
   }
-  const end = await closeRun(env.store, run.run, { status: 'CANCELLED', epoch: flagged.epoch, endedAt: now });
-  return { runId, status: runAnswerStatus(end.run ?? run) };
 }

@@ -36,11 +36,15 @@ async function invoke<T>(env: EngineEnvironment, request: ExploreRequest): Promi
   );
   const text = Buffer.from(answer.Payload ?? []).toString();
   if (answer.FunctionError === undefined) return JSON.parse(text) as T;
-  const fault = JSON.parse(text) as { errorType?: string; errorMessage?: string };
-  throw new EngineError(
-    'Unavailable',
-    `call-tool failed: ${fault.errorMessage ?? fault.errorType ?? 'no reason given'}`,
-  );
+  const { errorType = 'unknown', errorMessage = '' } = JSON.parse(text) as Record<string, string>;
+  env.log({
+    level: 'error',
+    event: 'call-tool-failed',
+    op: request.op,
+    error: errorType,
+    message: errorMessage,
+  });
+  throw new EngineError('Unavailable', `call-tool failed (${errorType}); its log has the details`);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { RunRecord } from '../store/records.ts';
 import { executionRunId } from '../store/run-id.ts';
 import { getRun } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
-import { applyExecutionState } from './reconcile.ts';
+import { applyExecutionState, executionOf } from './reconcile.ts';
 
 export const statusEvent = z.looseObject({
   source: z.literal('aws.states'),
@@ -23,6 +23,12 @@ export const statusEvent = z.looseObject({
     error: z.string().nullish(),
     cause: z.string().nullish(),
   }),
+});
+
+/** EventBridge's own timer. Source: EventBridge user guide, "Creating a rule that runs on a schedule". */
+export const timerEvent = z.looseObject({
+  source: z.literal('aws.events'),
+  'detail-type': z.literal('Scheduled Event'),
 });
 
 export type StatusEvent = z.infer<typeof statusEvent>;
@@ -50,7 +56,7 @@ async function runOf(
   startDate: number,
 ): Promise<RunRecord | undefined> {
   const named = await getRun(env.store, name);
-  if (named !== undefined && (named.execution === undefined || named.execution === executionArn))
-    return named;
+  // Any execution of any machine may have been given this name.
+  if (named !== undefined && executionOf(named) === executionArn) return named;
   return getRun(env.store, executionRunId(executionArn, new Date(startDate).toISOString()));
 }

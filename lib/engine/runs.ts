@@ -1,6 +1,7 @@
 /** Looking at runs: one, many, a step's value. */
 import { quoteValue } from '../blueprint/diagnostics.ts';
 import type { Json } from '../blueprint/json.ts';
+import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import { bytesOf } from '../steps/sample.ts';
 import { readResults } from '../store/journal.ts';
 import type { ItemResult, Principal, RunRecord, RunStatus, StepRecord } from '../store/records.ts';
@@ -15,9 +16,10 @@ import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { mayRead } from './principals.ts';
 import { runProgress } from './progress.ts';
-import { reconcileRun } from './reconcile.ts';
+import { isOpen, reconcileRun } from './reconcile.ts';
 import { shownErrors } from './run-errors.ts';
 
+const RUN_ID = /^[0-9a-f]{32}$/;
 /** One page of a list that is a step's value. */
 const VALUE_PAGE = 50;
 const VALUE_BYTES = 32 * 1024;
@@ -39,9 +41,10 @@ export async function readableRun(
   principal: Principal,
   runId: string,
 ): Promise<RunRecord> {
-  const run = await readRun(env.store, runId);
+  // What is no run id is not looked up: it would have to become a key first.
+  const run = RUN_ID.test(runId) ? await readRun(env.store, runId) : undefined;
   if (run === undefined || !mayRead(principal, run)) {
-    throw new EngineError('NotFound', `there is no run "${runId.slice(0, 64)}" that you may read`);
+    throw new EngineError('NotFound', `runId: there is no run ${quoteValue(runId)} that you may read`);
   }
   return reconcileRun(env, run);
 }
@@ -63,7 +66,7 @@ export async function getRun(
     limit: STEP_PAGE,
     ...(from === undefined ? {} : { cursor: from }),
   });
-  const steps = page.steps.map(stepView);
+  const steps = page.steps.map((step) => stepView(step, run));
   const next = page.cursor === undefined ? {} : { nextCursor: seal(page.cursor) };
   if (from !== undefined) return { ...base, steps, ...next };
   const errors = await shownErrors(env, run);
@@ -84,8 +87,15 @@ export async function getRun(
   };
 }
 
-function stepView(step: StepRecord) {
-  const { at, type, status, attempts, startedAt } = step;
+/**
+ * A step as its caller sees it. In a run that has ended nothing is running: a container that the run's failure went through,
+ * or a step whose worker vanished, has ended with it, whatever its record could still be told.
+ */
+function stepView(step: StepRecord, run: RunRecord) {
+  const { at, type, attempts, startedAt } = step;
+  const cutOff = step.status === 'running' && !isOpen(run);
+  const status = cutOff ? 'failed' : step.status;
+  const reason = cutOff ? 'run-ended' : step.reason;
   return {
     at,
     type,
@@ -93,7 +103,7 @@ function stepView(step: StepRecord) {
     attempts,
     startedAt,
     ...(step.ms === undefined ? {} : { ms: step.ms }),
-    ...(step.reason === undefined ? {} : { reason: step.reason }),
+    ...(reason === undefined ? {} : { reason }),
     ...(step.error === undefined ? {} : { error: step.error }),
     ...(step.tool === undefined ? {} : { tool: `${step.server ?? '?'}/${step.tool}` }),
     ...(step.bytes === undefined ? {} : { bytes: step.bytes }),
@@ -113,7 +123,7 @@ async function stepAnswer(
   const offset = Number(from ?? 0);
   if (RUN_VALUES.includes(at)) return valuePage(env, run, at, offset, seal);
   const step = await stepOf(env, run, at);
-  const view = stepView(step);
+  const view = stepView(step, run);
   const page = step.type === 'loop' ? loopPage : valuePage;
   return { step: view, ...(await page(env, run, at, offset, seal, step.count)) };
 }
@@ -212,14 +222,18 @@ export async function listRuns(
   };
   const { cursorSecret } = env.config;
   const from = args.cursor === undefined ? undefined : openCursor(cursorSecret, query, args.cursor);
+  if (workflow !== undefined && !BLUEPRINT_ID.test(workflow)) return { runs: [] };
+  // A run that has not begun yet is answered as running.
+  const wanted = (run: RunRecord): boolean =>
+    mayRead(principal, run) && (status === undefined || runAnswerStatus(run) === status);
   const page = await readRuns(env.store, {
     ...(workflow === undefined ? {} : { workflow }),
-    ...(status === undefined ? {} : { status }),
     ...(from === undefined ? {} : { cursor: from }),
-    accept: (run) => mayRead(principal, run),
+    accept: wanted,
     now: env.now(),
   });
-  const runs = page.runs.map((run) => ({
+  const current = (await Promise.all(page.runs.map((run) => reconcileRun(env, run)))).filter(wanted);
+  const runs = current.map((run) => ({
     runId: run.run,
     workflow: run.workflow,
     revision: run.revision,

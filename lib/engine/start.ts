@@ -1,6 +1,7 @@
 /**
  * Starting a run. The record comes first, then the execution, so that a crash in between leaves a record that a repeat
- * completes: the same key starts the recorded version again and takes "already exists" as success.
+ * completes: the same key starts the recorded version again and takes "already exists" as success. One that nobody repeats is
+ * closed when it is reconciled.
  */
 import { createHash } from 'node:crypto';
 import { StartExecutionCommand } from '@aws-sdk/client-sfn';
@@ -10,7 +11,7 @@ import { resolveParams } from '../blueprint/params.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, RunRecord } from '../store/records.ts';
 import { keyedRunId, randomRunId } from '../store/run-id.ts';
-import { createRun } from '../store/runs.ts';
+import { createRun, getRun } from '../store/runs.ts';
 import { putValue } from '../store/values.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -25,32 +26,42 @@ export interface StartRequest {
   hops?: number;
 }
 
-/** SHA-256 of parameters, by which a repeat under the same idempotency key is told from another request. */
+/** SHA-256 of parameters as given, by which a repeat under the same idempotency key is told from another request. */
 function hashParams(params: JsonObject): string {
   return createHash('sha256').update(canonicalJson(params)).digest('hex');
 }
 
 /**
- * Starts a run of a workflow as `principal`.
- * @throws EngineError NotFound, Invalid (parameters), Conflict (the key was used with other parameters)
+ * Starts a run of a workflow as `principal`; a repeat under the same idempotency key answers the run of the first, whatever has
+ * become of the workflow since.
+ * @throws EngineError NotFound, Invalid (parameters), Conflict (the key was used with other parameters), Unavailable
  */
 export async function startRun(
   env: EngineEnvironment,
   principal: Principal,
   request: StartRequest,
 ): Promise<RunRecord> {
+  const { id, idempotencyKey, params: given = {} } = request;
+  if (idempotencyKey === undefined) return startNew(env, principal, request, randomRunId(), given);
+  const run = keyedRunId(principal.id, id, idempotencyKey);
+  const existing = await getRun(env.store, run);
+  return existing === undefined
+    ? startNew(env, principal, request, run, given)
+    : repeat(env, existing, given);
+}
+
+async function startNew(
+  env: EngineEnvironment,
+  principal: Principal,
+  request: StartRequest,
+  run: string,
+  given: JsonObject,
+): Promise<RunRecord> {
   const head = await liveHead(env, request.id);
   const revision = await revisionOf(env, head, request.revision);
-  const document = await getDocument(env.store, head.workflow, revision.hash);
-  const { params, problems } = resolveParams(document.blueprint.params ?? {}, request.params);
-  if (problems.length > 0) {
-    throw new EngineError('Invalid', `workflow "${head.workflow}" is not started: ${problems.join('; ')}`);
-  }
-  const run =
-    request.idempotencyKey === undefined
-      ? randomRunId()
-      : keyedRunId(principal.id, head.workflow, request.idempotencyKey);
-  const record = await claim(env, {
+  const params = await checkedParams(env, head.workflow, revision.hash, given);
+  const now = new Date(env.now()).toISOString();
+  const { created, run: record } = await createRun(env.store, {
     run,
     workflow: head.workflow,
     revision: revision.revision,
@@ -63,9 +74,9 @@ export async function startRun(
     status: 'STARTING',
     executionName: run,
     epoch: 0,
-    createdAt: new Date(env.now()).toISOString(),
-    touchedAt: new Date(env.now()).toISOString(),
-    paramsHash: hashParams(params),
+    createdAt: now,
+    touchedAt: now,
+    paramsHash: hashParams(given),
     root: run,
     depth: 0,
     ...(request.hops === undefined || request.hops === 0 ? {} : { hops: request.hops }),
@@ -73,24 +84,38 @@ export async function startRun(
     subRuns: 0,
     errorCount: 0,
   });
-  if (record.status === 'STARTING') {
-    await putValue(env.store, run, '$params', params);
-    await startExecution(env, record);
-  }
+  if (!created) return repeat(env, record, given);
+  await putValue(env.store, run, '$params', params);
+  await startExecution(env, record);
   return record;
 }
 
-/** Writes the record, or takes the one that an earlier request with the same key wrote. */
-async function claim(env: EngineEnvironment, wanted: RunRecord): Promise<RunRecord> {
-  const { created, run: existing } = await createRun(env.store, wanted);
-  if (created) return existing;
-  if (existing.paramsHash !== wanted.paramsHash) {
+/** @throws EngineError Invalid, with every fault. */
+async function checkedParams(
+  env: EngineEnvironment,
+  workflow: string,
+  hash: string,
+  given: JsonObject,
+): Promise<JsonObject> {
+  const document = await getDocument(env.store, workflow, hash);
+  const { params, problems } = resolveParams(document.blueprint.params ?? {}, given);
+  if (problems.length === 0) return params;
+  throw new EngineError('Invalid', `workflow "${workflow}" is not started: ${problems.join('; ')}`);
+}
+
+/** The run is there. One that was never started is started now, as its record says. */
+async function repeat(env: EngineEnvironment, record: RunRecord, given: JsonObject): Promise<RunRecord> {
+  if (record.paramsHash !== hashParams(given)) {
     throw new EngineError(
       'Conflict',
       'idempotencyKey: it was used with other params before; take another key for another run',
     );
   }
-  return existing;
+  if (record.status !== 'STARTING') return record;
+  const params = await checkedParams(env, record.workflow, record.hash, given);
+  await putValue(env.store, record.run, '$params', params);
+  await startExecution(env, record);
+  return record;
 }
 
 async function startExecution(env: EngineEnvironment, record: RunRecord): Promise<void> {
@@ -103,6 +128,13 @@ async function startExecution(env: EngineEnvironment, record: RunRecord): Promis
       }),
     );
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ExecutionAlreadyExists') throw error;
+    const name = error instanceof Error ? error.name : 'unknown';
+    if (name === 'ExecutionAlreadyExists') return;
+    // Whether it runs is not known: the record stays, and says so when it is read in a minute.
+    throw new EngineError(
+      'Unavailable',
+      `Step Functions did not take the run ${record.run} (${name}); get_run tells what became of it, the same idempotencyKey tries again`,
+      { cause: error },
+    );
   }
 }

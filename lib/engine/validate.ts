@@ -4,6 +4,8 @@
  */
 import type { Diagnostic } from '../blueprint/diagnostics.ts';
 import type { Json } from '../blueprint/json.ts';
+import { BLUEPRINT_ID } from '../blueprint/limits.ts';
+import { splitWorkflowName } from '../blueprint/names.ts';
 import type { Blueprint, BlueprintDocument, Step } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import type { Estimate } from '../compile/estimate.ts';
@@ -18,6 +20,9 @@ import { getCatalog } from './catalog.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { liveHead } from './workflows.ts';
+
+/** A blueprint of 1 MB can name ten thousand of them. */
+const READ_AT_ONCE = 25;
 
 /** A saved workflow that a blueprint names, as it stands now. */
 export interface KnownWorkflow {
@@ -48,7 +53,8 @@ export function calledWorkflows(value: unknown): string[] {
       steps?: unknown;
     };
     if (step.type === 'call' && typeof step.workflow === 'string') {
-      found.add(step.workflow.replace(/@latest$/, ''));
+      const { workflow } = splitWorkflowName(step.workflow);
+      if (BLUEPRINT_ID.test(workflow)) found.add(workflow);
     }
     for (const inner of [step.do, step.branches, step.steps]) visit(inner, depth + 1);
   };
@@ -62,13 +68,20 @@ async function knownWorkflows(
   blueprint: unknown,
 ): Promise<Map<string, KnownWorkflow>> {
   const known = new Map<string, KnownWorkflow>();
+  const seen = new Set<string>();
   let wanted = calledWorkflows(blueprint);
   while (wanted.length > 0) {
-    const found = await Promise.all(wanted.map((id) => readWorkflow(env, id)));
-    for (const workflow of found) if (workflow !== undefined) known.set(workflow.head.workflow, workflow);
-    wanted = [
-      ...new Set(found.flatMap((w) => (w === undefined ? [] : calledWorkflows(w.document.blueprint)))),
-    ].filter((id) => !known.has(id));
+    const next: string[] = [];
+    for (let from = 0; from < wanted.length; from += READ_AT_ONCE) {
+      const ids = wanted.slice(from, from + READ_AT_ONCE).filter((id) => !seen.has(id));
+      for (const id of ids) seen.add(id);
+      for (const workflow of await Promise.all(ids.map((id) => readWorkflow(env, id)))) {
+        if (workflow === undefined) continue;
+        known.set(workflow.head.workflow, workflow);
+        next.push(...calledWorkflows(workflow.document.blueprint));
+      }
+    }
+    wanted = next;
   }
   return known;
 }

@@ -1,6 +1,7 @@
 /** The saved workflows: list, read, delete. */
 import { quoteValue } from '../blueprint/diagnostics.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
+import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import { getDocument } from '../store/documents.ts';
@@ -19,7 +20,7 @@ const MAX_DESCRIPTION = 200;
 
 /** @throws EngineError NotFound when there is none, or it is deleted. */
 export async function liveHead(env: EngineEnvironment, id: string): Promise<WorkflowHead> {
-  const head = await getHead(env.store, id);
+  const head = BLUEPRINT_ID.test(id) ? await getHead(env.store, id) : undefined;
   if (head === undefined || head.deletedAt !== undefined) {
     const why = head === undefined ? 'there is no workflow' : 'deleted: workflow';
     throw new EngineError('NotFound', `id: ${why} ${quoteValue(id)}; list_workflows has those that exist`);

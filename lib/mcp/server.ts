@@ -92,7 +92,8 @@ function toolContext(env: EngineEnvironment, principal: Principal, context: Serv
       notify({
         method: 'notifications/progress',
         params: { progressToken: token, progress: done, total, message },
-      }),
+        // Whoever does not listen any more is not told.
+      }).catch(() => undefined),
   };
 }
 

@@ -154,6 +154,29 @@ describe('failing', () => {
   });
 });
 
+describe('what has ended', () => {
+  it('has nothing running in it: containers end with the run that ended in them', async () => {
+    await save('ended', {
+      steps: [
+        {
+          id: 'outer',
+          type: 'pipe',
+          timeoutSeconds: 60,
+          steps: [
+            { id: 'bad', type: 'call', tool: 'read_text_file', params: { path: 'no/such' }, parse: 'text' },
+          ],
+        },
+      ],
+    });
+    const { runId } = await call('run_workflow', { id: 'ended' });
+    const { steps } = await call('get_run', { runId: String(runId) });
+    expect(steps).toMatchObject([
+      { at: 'bad', status: 'failed' },
+      { at: 'outer', status: 'failed', reason: 'run-ended' },
+    ]);
+  });
+});
+
 describe('reading', () => {
   it('answers a large output as a summary with a link to the whole', async () => {
     await save('large', {

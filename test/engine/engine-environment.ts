@@ -1,0 +1,95 @@
+/** The engine's environment on the stand-ins alone, with a clock of its own, for what needs neither endpoint nor tools. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  CreateStateMachineCommand,
+  DescribeExecutionCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import type { JsonObject } from '../../lib/blueprint/json.ts';
+import type { EngineEnvironment } from '../../lib/engine/environment.ts';
+import { startLocal } from '../../lib/local/start.ts';
+import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
+import { closeStore, openStore } from '../../lib/store/store.ts';
+
+export interface TestEnvironment {
+  env: EngineEnvironment;
+  /** Moves the clock on. */
+  pass(ms: number): void;
+  /** Creates a machine with one version. */
+  machine(name: string, states: JsonObject): Promise<{ stateMachineArn: string; versionArn: string }>;
+  start(stateMachineArn: string, name: string): Promise<string>;
+  statusOf(executionArn: string): Promise<string | undefined>;
+  stop(): Promise<void>;
+}
+
+const ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe`;
+
+export async function startEnvironment(): Promise<TestEnvironment> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mwe-engine-'));
+  const local = await startLocal({ dataDir, tableName: 'mwe', bucketName: 'mwe-bucket', functions: {} });
+  const store = openStore({
+    tableName: 'mwe',
+    bucketName: 'mwe-bucket',
+    region: LOCAL_REGION,
+    endpoints: { dynamodb: local.endpoints.dynamodb, s3: local.endpoints.s3 },
+    credentials: LOCAL_CREDENTIALS,
+  });
+  const aws = (endpoint: string) =>
+    clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint });
+  const sfn = new SFNClient(aws(local.endpoints.sfn));
+  const lambda = new LambdaClient(aws(local.endpoints.lambda));
+  let clock = Date.now();
+  const env: EngineEnvironment = {
+    store,
+    sfn,
+    lambda,
+    config: {
+      region: LOCAL_REGION,
+      accountId: LOCAL_ACCOUNT,
+      machinePrefix: 'mwe-',
+      roleArn: ROLE,
+      callToolArn: `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:mwe-call-tool`,
+      functionTimeoutSeconds: 900,
+      serversHash: 'none',
+      cursorSecret: 'secret',
+      console: false,
+    },
+    now: () => clock,
+    log: () => undefined,
+  };
+  return {
+    env,
+    pass: (ms) => {
+      clock += ms;
+    },
+    async machine(name, states) {
+      const [first] = Object.keys(states);
+      const definition = JSON.stringify({ QueryLanguage: 'JSONata', StartAt: first, States: states });
+      const made = await sfn.send(
+        new CreateStateMachineCommand({ name, definition, roleArn: ROLE, publish: true }),
+      );
+      return {
+        stateMachineArn: made.stateMachineArn ?? '',
+        versionArn: made.stateMachineVersionArn ?? '',
+      };
+    },
+    async start(stateMachineArn, name) {
+      const started = await sfn.send(new StartExecutionCommand({ stateMachineArn, name, input: '{}' }));
+      return started.executionArn ?? '';
+    },
+    async statusOf(executionArn) {
+      return (await sfn.send(new DescribeExecutionCommand({ executionArn }))).status;
+    },
+    async stop() {
+      sfn.destroy();
+      lambda.destroy();
+      closeStore(store);
+      await local.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
