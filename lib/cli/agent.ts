@@ -1,6 +1,6 @@
 /** An agent without a model: an MCP client of the endpoint that calls its tools and follows a run. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../blueprint/json.ts';
+import type { Json, JsonObject } from '../blueprint/json.ts';
 
 export interface AgentAnswer {
   isError: boolean;
@@ -14,7 +14,7 @@ export interface Agent {
     args: JsonObject,
     onProgress?: (done: number, total: number, message: string) => void,
   ): Promise<AgentAnswer>;
-  /** Polls a run to its end. Resolves with run_workflow's answer for it. */
+  /** Polls a run to its end. Resolves with get_run's answer, and the output where the run succeeded. */
   follow(
     runId: string,
     onProgress: (done: number, total: number, message: string) => void,
@@ -58,7 +58,8 @@ export async function connectAgent(url: string, headers?: Record<string, string>
         const { answer } = await call('get_run', { runId });
         const progress = answer.progress as { done: number; total: number; message: string } | undefined;
         if (progress !== undefined) onProgress(progress.done, progress.total, progress.message);
-        if (answer.status !== 'RUNNING') return { ...answer, ...(await outcome(client, runId)) };
+        if (answer.status === 'SUCCEEDED') return { ...answer, output: await outputOf(client, runId) };
+        if (answer.status !== 'RUNNING') return answer;
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
     },
@@ -66,8 +67,10 @@ export async function connectAgent(url: string, headers?: Record<string, string>
   };
 }
 
-async function outcome(client: Client, runId: string): Promise<JsonObject> {
+/** The whole of it, however large. */
+async function outputOf(client: Client, runId: string): Promise<Json> {
   const { contents } = await client.readResource({ uri: `run://${runId}/output` });
   const [content] = contents;
-  return content !== undefined && 'text' in content ? { output: JSON.parse(content.text) } : {};
+  if (content === undefined || !('text' in content)) throw new Error(`run ${runId} has no readable output`);
+  return JSON.parse(content.text) as Json;
 }

@@ -21,7 +21,9 @@ export function createProgress(output: Output): ProgressDisplay {
       }
       const filled = total === 0 ? WIDTH : Math.round((done / total) * WIDTH);
       const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`;
-      process.stderr.write(`\r\u001b[K${bar} ${plain(line)}`);
+      // A line that wraps could not be drawn over.
+      const room = (process.stderr.columns ?? 80) - WIDTH - 2;
+      process.stderr.write(`\r\u001b[K${bar} ${plain(line).slice(0, Math.max(0, room))}`);
     },
     end() {
       if (output.interactive && last !== '') process.stderr.write('\r\u001b[K');

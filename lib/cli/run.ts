@@ -24,8 +24,8 @@ Saves a blueprint and runs it through the MCP endpoint, as an agent would.
   --json           the run's answer as JSON on stdout, and nothing else
   --help
 
-Exit code 0 when the run succeeded (also with errors it went on past), 3 when the blueprint has errors, 4 when the run
-ended otherwise. Ctrl-C cancels the run.`;
+Exit code 0 when the run succeeded (also with errors it went on past), 2 when the parameters are not the blueprint's, 3 when
+the blueprint has errors, 4 when the run ended otherwise. Ctrl-C cancels the run.`;
 
 export async function runRun(args: readonly string[], output: Output): Promise<number> {
   const { values, positionals } = readArguments(args, {
@@ -115,9 +115,9 @@ async function runToEnd(
   process.once('SIGINT', cancel);
   try {
     const started = await agent.call('run_workflow', { id, params, wait: 0 });
-    if (started.isError) throw new CliError(String(started.answer.message), EXIT.invalid);
+    // The blueprint has been taken: what is refused now are the parameters.
+    if (started.isError) throw new CliError(String(started.answer.message), EXIT.usage);
     runId = String(started.answer.runId);
-    // The same key as a poll would have: waiting for a run that exists costs no second one.
     return await agent.follow(runId, onProgress);
   } finally {
     process.removeListener('SIGINT', cancel);
@@ -125,9 +125,8 @@ async function runToEnd(
 }
 
 function report(ended: JsonObject, output: Output): void {
-  const { status, runId, output: value, summary, errors, failure } = ended;
+  const { status, runId, output: value, errors, failure } = ended;
   if (value !== undefined) output.out(JSON.stringify(value, null, 2));
-  if (summary !== undefined) output.out(JSON.stringify(summary, null, 2));
   for (const error of Array.isArray(errors) ? errors : []) {
     const { path, kind, message } = error as JsonObject;
     output.err(`failed ${String(path)}  ${String(kind)}: ${String(message)}`);

@@ -108,14 +108,15 @@ describe('run', () => {
         { id: 'read', type: 'call', tool: 'read_text_file', params: { path: 'no/such' }, parse: 'text' },
       ],
     });
-    const { code, stderr } = await runFile(path);
-    expect(code).toBe(4);
+    const { code, stdout, stderr } = await runFile(path);
+    // A run that failed has no output.
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect(stderr).toContain('read  ToolError');
   });
 
   it('refuses parameters and blueprints as an agent would be refused', async () => {
     const path = await file('greet.json', GREET);
-    expect(await runFile(path)).toMatchObject({ code: 3 });
+    expect(await runFile(path)).toMatchObject({ code: 2 });
     expect(await runFile(path, '--param', 'names=no')).toMatchObject({ code: 2 });
     expect(await runFile(path, '--param', 'names')).toMatchObject({ code: 2 });
     const broken = await file('broken.json', { id: 'broken', steps: [] });
