@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { Task } from '../../lib/compile/protocol.ts';
 import type { Pool } from '../../lib/downstream/pool.ts';
 import { answerDryRun } from '../../lib/steps/dry-run.ts';
 import { DEFAULT_STEPS_LIMITS, type StepsEnvironment } from '../../lib/steps/environment.ts';
@@ -12,7 +13,6 @@ import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
-import type { Task } from '../../lib/steps/protocol.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { Store } from '../../lib/store/store.ts';
 

@@ -4,12 +4,12 @@
  */
 import { StepFailure } from '../blueprint/errors.ts';
 import type { StepNode } from '../compile/program.ts';
+import type { StepTask } from '../compile/protocol.ts';
 import type { RunRecord } from '../store/records.ts';
 import { getRun, isOpen, reopenRun } from '../store/runs.ts';
 import { type LoadedDocument, loadDocument } from './documents.ts';
 import type { StepsEnvironment } from './environment.ts';
 import { namedError } from './failure.ts';
-import type { StepTask } from './protocol.ts';
 
 export interface OpenedTask {
   env: StepsEnvironment;

@@ -11,6 +11,8 @@
  * A task that answers is done for good; one that throws has failed (a StepFailure, whose stack is one line of our own words),
  * is to be sent again (`Busy`), or met a fault of the platform or ours.
  */
+
+import { ABI, type Task, type TaskAnswer } from '../compile/protocol.ts';
 import type { StepsEnvironment } from './environment.ts';
 import { namedError } from './failure.ts';
 import { adopt } from './ops/adopt.ts';
@@ -24,7 +26,6 @@ import { loop } from './ops/loop.ts';
 import { pass } from './ops/pass.ts';
 import { prepare } from './ops/prepare.ts';
 import { settle } from './ops/settle.ts';
-import { ABI, type Task, type TaskAnswer } from './protocol.ts';
 
 /** Runs a task. */
 export async function runTask(task: Task, env: StepsEnvironment): Promise<TaskAnswer> {

@@ -7,6 +7,7 @@
 import type { StepError } from '../blueprint/errors.ts';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { StepNode } from '../compile/program.ts';
+import { BUSY, type StepTask, type TaskAnswer } from '../compile/protocol.ts';
 import { type OpenedStep, openStep } from '../store/open-step.ts';
 import type { StepRecord } from '../store/records.ts';
 import { addToBudget } from '../store/runs.ts';
@@ -19,7 +20,6 @@ import type { Frame, Outcome } from './frame.ts';
 import { prefixAtDepth } from './occurrence.ts';
 import type { OpenedTask } from './open-task.ts';
 import { refused } from './open-task.ts';
-import { BUSY, type StepTask, type TaskAnswer } from './protocol.ts';
 import { type Reads, readFrame } from './reading.ts';
 import { startWatch, type Watch } from './watch.ts';
 import { Stop, Suspended, type Work } from './work.ts';

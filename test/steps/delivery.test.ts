@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Blueprint } from '../../lib/blueprint/types.ts';
+import type { CallTask, LoopTask, Task } from '../../lib/compile/protocol.ts';
 import type { StepsEnvironment } from '../../lib/steps/environment.ts';
-import type { CallTask, LoopTask, Task } from '../../lib/steps/protocol.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { ItemResult } from '../../lib/store/records.ts';
 import { claimRun, createRun, getRun, setStop } from '../../lib/store/runs.ts';

@@ -19,6 +19,7 @@ import { documentHash } from '../../lib/blueprint/canonical.ts';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import type { Blueprint, BlueprintDocument } from '../../lib/blueprint/types.ts';
 import { compileDocument } from '../../lib/compile/compile.ts';
+import type { Task } from '../../lib/compile/protocol.ts';
 import { parseServers } from '../../lib/downstream/config.ts';
 import { createPool, type Pool } from '../../lib/downstream/pool.ts';
 import { type Local, startLocal } from '../../lib/local/start.ts';
@@ -29,7 +30,6 @@ import {
 } from '../../lib/steps/environment.ts';
 import { createExecutions } from '../../lib/steps/executions.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
-import type { Task } from '../../lib/steps/protocol.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { putDocument } from '../../lib/store/documents.ts';

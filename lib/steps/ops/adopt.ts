@@ -7,6 +7,7 @@
 import { StepFailure } from '../../blueprint/errors.ts';
 import { isJsonObject, type Json } from '../../blueprint/json.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
+import type { AdoptTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { RunRecord } from '../../store/records.ts';
 import { isOpen } from '../../store/runs.ts';
 import { markClaimed } from '../../store/steps.ts';
@@ -15,7 +16,6 @@ import type { ExecutionState, StepsEnvironment } from '../environment.ts';
 import { executionArnOf } from '../executions.ts';
 import { type Outcome, scopeFor } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { AdoptTask, TaskAnswer } from '../protocol.ts';
 import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { evaluate, holds } from '../templates.ts';

@@ -14,6 +14,7 @@ import { canonicalJson } from '../../blueprint/canonical.ts';
 import { StepFailure } from '../../blueprint/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../blueprint/json.ts';
 import { resolveParams } from '../../blueprint/params.ts';
+import { type BeginTask, DUPLICATE, type TaskAnswer } from '../../compile/protocol.ts';
 import { putClaim } from '../../store/claims.ts';
 import type { RunRecord, WorkflowHead } from '../../store/records.ts';
 import { executionRunId } from '../../store/run-id.ts';
@@ -24,7 +25,6 @@ import { type LoadedDocument, loadDocument } from '../documents.ts';
 import { endFailedRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { namedError } from '../failure.ts';
-import { type BeginTask, DUPLICATE, type TaskAnswer } from '../protocol.ts';
 
 /** Runs the task. Throws `Duplicate`, or a StepFailure after having closed the run. */
 export async function begin(task: BeginTask, env: StepsEnvironment): Promise<TaskAnswer> {

@@ -7,13 +7,13 @@
  */
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { ToolCallNode } from '../../compile/program.ts';
+import type { CallTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { StepRecord } from '../../store/records.ts';
 import { markClaimed, updateStep } from '../../store/steps.ts';
 import { type CallProgress, runCall } from '../call/attempt.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { type Outcome, skippedBy, skippedOutcome } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { CallTask, TaskAnswer } from '../protocol.ts';
 import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepWork } from '../step-work.ts';
 import { mayRepeat, resolveTool, type Work } from '../work.ts';

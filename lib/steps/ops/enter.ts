@@ -1,8 +1,9 @@
 /** `enter`: a parallel, pipe or collect with a condition or a time limit begins. Its deadline stands from here on. */
+
+import type { EnterTask, TaskAnswer } from '../../compile/protocol.ts';
 import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { EnterTask, TaskAnswer } from '../protocol.ts';
 import { onStep } from '../step-work.ts';
 
 export async function enter(task: EnterTask, env: StepsEnvironment): Promise<TaskAnswer> {

@@ -1,13 +1,13 @@
 /** ` finish`: evaluates the blueprint's `output` and closes the run. Failed steps read as null. */
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
+import type { FinishTask, TaskAnswer } from '../../compile/protocol.ts';
 import { endFailedRun, endSucceededRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { publicFailure, stepErrorOf } from '../failure.ts';
 import { outcomeOf, scopeFor } from '../frame.ts';
 import { openTask, refused } from '../open-task.ts';
 import { lastOf } from '../program-index.ts';
-import type { FinishTask, TaskAnswer } from '../protocol.ts';
 import { readFrame } from '../reading.ts';
 import { evaluate } from '../templates.ts';
 

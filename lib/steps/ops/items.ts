@@ -3,10 +3,10 @@
  * the store; the machine is told how many there are.
  */
 import type { LoopNode } from '../../compile/program.ts';
+import type { ItemsTask, TaskAnswer } from '../../compile/protocol.ts';
 import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { ItemsTask, TaskAnswer } from '../protocol.ts';
 import { onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { itemsOf, loopNodeOf } from './loop.ts';
 

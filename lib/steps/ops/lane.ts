@@ -3,6 +3,7 @@
  * how it went, and the loop's settle task judges.
  */
 import type { LoopNode } from '../../compile/program.ts';
+import type { LaneTask, TaskAnswer } from '../../compile/protocol.ts';
 import { getItemsIndex, readItems } from '../../store/items.ts';
 import { getStep, haltStep } from '../../store/steps.ts';
 import type { StepsEnvironment } from '../environment.ts';
@@ -10,7 +11,6 @@ import type { Outcome } from '../frame.ts';
 import { laneAt, laneOf } from '../loop/lanes.ts';
 import { type ItemsEnd, runItems } from '../loop/run-items.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { LaneTask, TaskAnswer } from '../protocol.ts';
 import { readsOf } from '../reading.ts';
 import { failedOutcome, HALTED, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { countsOf, goOn, loopNodeOf } from './loop.ts';

@@ -5,6 +5,7 @@
 import type { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
+import type { LoopTask, TaskAnswer } from '../../compile/protocol.ts';
 import { getItemsIndex, putItems, readItems } from '../../store/items.ts';
 import { readResults } from '../../store/journal.ts';
 import type { StepRecord } from '../../store/records.ts';
@@ -17,7 +18,6 @@ import type { LoopCounts } from '../loop/outcome.ts';
 import { type ItemsEnd, runItems } from '../loop/run-items.ts';
 import { runPasses } from '../loop/run-passes.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { LoopTask, TaskAnswer } from '../protocol.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import type { Work } from '../work.ts';
 import { waitAnswer } from './call.ts';

@@ -7,6 +7,7 @@
  */
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
+import type { PassTask, TaskAnswer } from '../../compile/protocol.ts';
 import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
 import type { ItemResult, StepRecord } from '../../store/records.ts';
 import { getSteps } from '../../store/steps.ts';
@@ -19,7 +20,6 @@ import { own } from '../loop/write-results.ts';
 import { iterationOf, iterationsOf, prefixAtDepth } from '../occurrence.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { lastOf } from '../program-index.ts';
-import type { PassTask, TaskAnswer } from '../protocol.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { endLoop, loopNodeOf } from './loop.ts';
 import { iterationResult } from './settle.ts';

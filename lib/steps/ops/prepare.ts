@@ -9,6 +9,7 @@ import { canonicalJson } from '../../blueprint/canonical.ts';
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { JsonObject } from '../../blueprint/json.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
+import type { PrepareTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { RunRecord, WorkflowHead, WorkflowRevision } from '../../store/records.ts';
 import { childRunId } from '../../store/run-id.ts';
 import { addToBudget, createRun, getRun } from '../../store/runs.ts';
@@ -21,7 +22,6 @@ import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { scopeFor } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import type { PrepareTask, TaskAnswer } from '../protocol.ts';
 import { onStep, type StepEnd, type StepWork } from '../step-work.ts';
 
 export async function prepare(task: PrepareTask, env: StepsEnvironment): Promise<TaskAnswer> {

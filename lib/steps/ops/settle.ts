@@ -8,6 +8,7 @@
 
 import { type StepError, StepFailure } from '../../blueprint/errors.ts';
 import type { CollectNode, LoopNode, ParallelNode, PipeNode, StepNode } from '../../compile/program.ts';
+import type { SettleTask, TaskAnswer } from '../../compile/protocol.ts';
 import { getItemsIndex, readItems } from '../../store/items.ts';
 import { readResults } from '../../store/journal.ts';
 import type { ItemResult, StepRecord } from '../../store/records.ts';
@@ -23,7 +24,6 @@ import { writeResults } from '../loop/write-results.ts';
 import { iterationOf } from '../occurrence.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { lastOf, listsOf } from '../program-index.ts';
-import type { SettleTask, TaskAnswer } from '../protocol.ts';
 import { outcomeOfRecord } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { failedItem, itemFrame } from '../walk/progress.ts';
