@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../lib/blueprint/json.ts';
 import { type Agent, connectAgent } from '../lib/cli/agent.ts';
-import { type Engine, startEngine } from '../lib/cli/engine.ts';
+import { type Engine, type EngineOptions, startEngine } from '../lib/cli/engine.ts';
 import { projectRoot } from '../lib/cli/project.ts';
 import type { PrincipalOf } from '../lib/mcp/endpoint.ts';
 
@@ -47,6 +47,7 @@ export async function startRunningEngine(
     principalOf?: PrincipalOf;
     /** Sent by `agent`. */
     headers?: Record<string, string>;
+    limits?: EngineOptions['limits'];
   } = {},
 ): Promise<RunningEngine> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mwe-test-')));
@@ -57,6 +58,7 @@ export async function startRunningEngine(
     config,
     dataDir,
     ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.principalOf === undefined ? {} : { principalOf: options.principalOf }),
   });
   const agent = await connectAgent(engine.mcp, options.headers);
