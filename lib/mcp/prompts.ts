@@ -22,7 +22,7 @@ export const DESIGN_WORKFLOW = `Write a blueprint: JSON that runs MCP tool calls
   {"id":"pods","type":"call","tool":"k8s/list_pods","params":{"namespace":"{{ params.ns }}"},"parse":"json"},
   {"id":"each","type":"loop","over":"{{ steps.pods.items[?phase == 'Failed'] || \`[]\` }}","as":"pod","concurrency":4,
    "do":{"id":"logs","type":"call","tool":"get_logs","params":{"name":"{{ pod.name }}"},"select":{"pod":"{{ pod.name }}","log":"{{ output }}"}}}],
- "output":{"failed":"{{ length(steps.each) }}","logs":"{{ steps.each }}","errors":"{{ run.errors }}"}}
+ "output":{"failed":"{{ length(steps.each || \`[]\`) }}","logs":"{{ steps.each }}","errors":"{{ run.errors }}"}}
 Steps: call (tool, params, parse, select | workflow, params), loop (over|while+max, as, do, concurrency, maxItems), parallel (branches), pipe (steps; {{ input }} is the step before), collect (steps, select; {id: value}). Every step: id, when, failWhen, errorStrategy, timeoutSeconds.
 - steps.X is the value, results.X how it went: {status, error, attempts, ms}, of a loop also {count, failed, skipped, items}.
 - parse: json|yaml|lines|text|structured|raw on every call whose tool has no output schema.
