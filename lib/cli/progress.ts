@@ -2,6 +2,7 @@
 import { type Output, plain } from './terminal.ts';
 
 export interface ProgressDisplay {
+  /** `done` may have a fraction: the step that is under way. */
   update(done: number, total: number, message: string): void;
   end(): void;
 }
@@ -12,7 +13,7 @@ export function createProgress(output: Output): ProgressDisplay {
   let last = '';
   return {
     update(done, total, message) {
-      const line = `${done}/${total} ${message}`;
+      const line = `${Math.floor(done)}/${total} ${message}`;
       if (line === last) return;
       last = line;
       if (!output.interactive) {

@@ -10,7 +10,7 @@ import { getValue } from '../store/values.ts';
 import { summaryOf } from './bounded.ts';
 import { executionUrl } from './console.ts';
 import type { EngineEnvironment } from './environment.ts';
-import { runProgress } from './progress.ts';
+import { positionOf } from './progress.ts';
 import { isOpen, reconcileRun } from './reconcile.ts';
 import { shownErrors } from './run-errors.ts';
 import { runAnswerStatus } from './runs.ts';
@@ -36,14 +36,19 @@ export async function waitForRun(
   const until = env.now() + seconds * 1000;
   let pause = FIRST_POLL_MS;
   let reported = 0;
+  let told = -1;
   for (;;) {
     const read = await getRun(env.store, run);
     if (read === undefined) throw new Error('a run record vanished while it was waited for');
     const record = await reconcileRun(env, read);
     if (progress !== undefined && (env.now() - reported >= PROGRESS_MS || !isOpen(record))) {
       reported = env.now();
-      const { done, total, message } = await runProgress(env, record);
-      await progress(done, total, message);
+      const { done, total, share, message } = await positionOf(env, record);
+      // Each notification tells of more than the one before (MCP, "Progress").
+      if (done + share > told) {
+        told = done + share;
+        await progress(told, total, message);
+      }
     }
     const left = until - env.now();
     if (!isOpen(record) || left <= 0 || signal.aborted) return record;

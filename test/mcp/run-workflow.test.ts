@@ -101,7 +101,7 @@ describe.each(Object.keys(CLIENTS))('progress for %s', (name) => {
       // The run takes a second; the first is told at once and not with the result.
       expect(told[0]?.at).toBeLessThan(took / 2);
       const steps = told.map((each) => each.progress);
-      expect(steps).toEqual([...steps].sort((a, b) => a - b));
+      expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
       expect(told.at(-1)).toMatchObject({ progress: 2, total: 2 });
       await new Promise((resolve) => setImmediate(resolve));
       expect(told.length).toBe(before);
