@@ -8,7 +8,11 @@ import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { Task } from '../../lib/compile/protocol.ts';
 import type { Pool } from '../../lib/downstream/pool.ts';
 import { answerDryRun } from '../../lib/steps/dry-run.ts';
-import { DEFAULT_STEPS_LIMITS, type StepsEnvironment, type StepsLimits } from '../../lib/steps/environment.ts';
+import {
+  DEFAULT_STEPS_LIMITS,
+  type StepsEnvironment,
+  type StepsLimits,
+} from '../../lib/steps/environment.ts';
 import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
