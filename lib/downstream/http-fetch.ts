@@ -4,7 +4,8 @@
  * It stands in for the built-in one because that one cannot say whether a request was sent at all, cannot drop sockets
  * that went idle (a thawed function's are dead, and a server closes its own after a few seconds), and has no bound on what
  * it reads. What always holds: a request that fails before it had a connection fails with NotSentError; a socket idle for
- * over IDLE_MS is never used again; a body, or one event of a stream, longer than `maxBytes` fails with BodyTooLongError.
+ * over IDLE_MS is never used again; a body, or one event of a stream, longer than `maxBytes` fails with BodyTooLongError;
+ * whatever a server answers (a status that does not exist, an upgrade nobody asked for) fails its own request at most.
  * Redirects are handed back as they came: the SDK follows those within the origin and no other.
  */
 import { setMaxListeners } from 'node:events';
@@ -101,7 +102,16 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
       request.once('response', (incoming) => {
         const { socket } = incoming;
         incoming.once('close', () => lastUsed.set(socket, now()));
-        resolve(toResponse(incoming, options.maxBytes));
+        try {
+          resolve(toResponse(incoming, options.maxBytes));
+        } catch (cause) {
+          incoming.destroy();
+          reject(new Error('the answer is not valid HTTP', { cause }));
+        }
+      });
+      request.once('upgrade', (_incoming, socket) => {
+        socket.destroy();
+        reject(new Error('the answer changes the protocol'));
       });
       request.end(typeof init.body === 'string' ? init.body : undefined);
     });
@@ -134,7 +144,8 @@ function toResponse(incoming: http.IncomingMessage, maxBytes: number): Response 
       if (one !== undefined) headers.append(name, one);
   }
   const status = incoming.statusCode ?? 502;
-  const init = { status: status < 200 ? 502 : status, statusText: incoming.statusMessage ?? '', headers };
+  // Its text is left out: it may hold what a Response does not take, and says nothing that the status does not.
+  const init = { status, headers };
   if (BODYLESS.includes(status)) {
     incoming.resume();
     return new Response(null, init);

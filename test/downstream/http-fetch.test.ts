@@ -133,6 +133,24 @@ describe('createHttpFetch', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
+  it.each([
+    ['a status that does not exist', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['a change of protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+    ['a broken header', 'HTTP/1.1 200 OK\r\nX-A: a\u0001b\r\nContent-Length: 0\r\n\r\n'],
+    ['no HTTP at all', 'hello\r\n\r\n'],
+  ])('%s fails the request and nothing else', async (_, bytes) => {
+    const server = await listen((request) => request.socket.end(bytes));
+    await expect(fetchAt({ now: 0 }).fetch(server.url, post)).rejects.toThrow(/answer|connection broke/);
+  });
+
+  it('takes any text of a status', async () => {
+    const server = await listen((request) =>
+      request.socket.end('HTTP/1.1 200 O\u0001K\r\nContent-Length: 2\r\n\r\nok', 'latin1'),
+    );
+    const answer = await fetchAt({ now: 0 }).fetch(server.url, post);
+    expect([answer.status, answer.statusText, await answer.text()]).toEqual([200, '', 'ok']);
+  });
+
   it('ends a request with its signal', async () => {
     const server = await listen(() => undefined);
     const controller = new AbortController();

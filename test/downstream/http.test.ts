@@ -162,6 +162,20 @@ describe('failures', () => {
     await until(() => server.cancelled.includes('slow'), 'the cancellation arrives');
   });
 
+  it('a stream that goes on past the time limit, or past its answer, is closed', async () => {
+    let endless = 'event: message\ndata: {}\n\n';
+    const closed: string[] = [];
+    const server = await answering((method, reply) =>
+      method === 'tools/call' ? reply.endless((id) => endless.replace('ID', id), closed) : undefined,
+    );
+    const pool = poolOf({ web: { url: server.url } });
+    await expect(web(pool, 'echo', {}, { timeoutMs: 100 })).rejects.toMatchObject({ kind: 'OutcomeUnknown' });
+    await until(() => closed.length === 1, 'the stream of the call that timed out is closed');
+    endless = 'data: {"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n\n';
+    await web(pool, 'echo');
+    await until(() => closed.length === 2, 'the stream of the call that was answered is closed');
+  });
+
   it('one server that cannot be reached does not fail the others of the catalog', async () => {
     const server = await modernServer();
     const port = await freePort();
@@ -271,6 +285,8 @@ interface Reply {
   hangUp(): boolean;
   events(text: string): boolean;
   text(text: string): boolean;
+  /** Events again and again, until the stream is closed. */
+  endless(event: (id: string) => string, closed: string[]): boolean;
 }
 
 /** A legacy server by hand, whose answers can be bent. */
@@ -290,6 +306,15 @@ function answering(bend: (method: string, reply: Reply) => boolean | undefined) 
         hangUp: () => Boolean(request.socket.destroy()),
         events: (text) => Boolean(response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)),
         text: (text) => Boolean(json({ content: [{ type: 'text', text }] })),
+        endless(event, closed) {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          const timer = setInterval(() => response.write(event(String(id))), 5);
+          response.once('close', () => {
+            clearInterval(timer);
+            closed.push(String(id));
+          });
+          return true;
+        },
       };
       if (bend(method, reply) === true) return;
       if (method === 'initialize') {
