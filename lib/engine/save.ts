@@ -6,7 +6,12 @@
  * The same hash as HEAD is answered with HEAD. A revision that a crash left PENDING is finished by the next save of the
  * same content and expired by a save of another.
  */
-import { CreateStateMachineCommand, type SFNClient, UpdateStateMachineCommand } from '@aws-sdk/client-sfn';
+import {
+  ConflictException,
+  CreateStateMachineCommand,
+  type SFNClient,
+  UpdateStateMachineCommand,
+} from '@aws-sdk/client-sfn';
 import { documentHash } from '../blueprint/canonical.ts';
 import type { Json } from '../blueprint/json.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
@@ -158,15 +163,18 @@ async function putMachine(
   const arn = `arn:aws:states:${env.config.region}:${env.config.accountId}:stateMachine:${name}`;
   const created = await createMachine(env.sfn, { name, definition: text, roleArn, hash });
   if (created !== undefined) return created;
-  const updated = await env.sfn.send(
-    new UpdateStateMachineCommand({
-      stateMachineArn: arn,
-      definition: text,
-      roleArn,
-      publish: true,
-      versionDescription: hash,
-    }),
-  );
+  const update = new UpdateStateMachineCommand({
+    stateMachineArn: arn,
+    definition: text,
+    roleArn,
+    publish: true,
+    versionDescription: hash,
+  });
+  const updated = await env.sfn.send(update).catch((error: unknown) => {
+    // Two updates at once: Step Functions takes one of them.
+    if (error instanceof ConflictException) throw busy(document.blueprint.id);
+    throw error;
+  });
   return { stateMachineArn: arn, versionArn: versionOf(updated.stateMachineVersionArn) };
 }
 

@@ -1,11 +1,19 @@
 /** Saving, listing, reading and deleting workflows, as an agent does it. */
+import { join } from 'node:path';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../lib/blueprint/json.ts';
+import { projectRoot } from '../../lib/cli/project.ts';
+import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { PUBLISHED, type RunningEngine, startRunningEngine } from '../running-engine.ts';
 
 let engine: RunningEngine;
 
 beforeAll(async () => {
-  engine = await startRunningEngine({ everything: PUBLISHED.everything });
+  engine = await startRunningEngine(
+    { everything: PUBLISHED.everything },
+    { blueprints: join(projectRoot(), 'blueprints') },
+  );
 });
 afterAll(() => engine.end());
 
@@ -62,7 +70,50 @@ describe('saving', () => {
   });
 });
 
+describe('what ships with the engine', () => {
+  it('is there from the start, and no agent changes or deletes it', async () => {
+    const { answer } = await engine.agent.call('get_workflow', { id: 'triage' });
+    expect(answer).toMatchObject({ revision: 1, readOnly: true, owner: 'stack' });
+    for (const attempt of [
+      save(blueprint('triage')),
+      engine.agent.call('delete_workflow', { id: 'triage' }),
+    ]) {
+      expect(await attempt).toMatchObject({
+        isError: true,
+        answer: { code: 'Forbidden', message: expect.stringContaining('blueprints/triage.json') },
+      });
+    }
+    expect((await engine.agent.call('get_workflow', { id: 'triage' })).answer).toEqual(answer);
+  });
+});
+
 describe('deleting', () => {
+  it('refuses a start that passes the endpoint by', async () => {
+    await save(blueprint('left'));
+    await engine.agent.call('delete_workflow', { id: 'left' });
+    const sfn = new SFNClient(
+      clientConfig({
+        region: LOCAL_REGION,
+        credentials: LOCAL_CREDENTIALS,
+        endpoint: engine.endpoints.sfn,
+      }),
+    );
+    await sfn.send(
+      new StartExecutionCommand({
+        stateMachineArn: 'arn:aws:states:us-east-1:000000000000:stateMachine:mwe-left',
+        input: '{}',
+      }),
+    );
+    sfn.destroy();
+    const runs = async () =>
+      (await engine.agent.call('list_runs', { workflow: 'left' })).answer.runs as JsonObject[];
+    await expect.poll(runs).toMatchObject([{ trigger: 'console', status: 'FAILED' }]);
+    const [run] = await runs();
+    const { answer } = await engine.agent.call('get_run', { runId: String(run?.runId) });
+    expect(answer.errors).toMatchObject([{ kind: 'Cancelled', message: expect.stringContaining('deleted') }]);
+    expect(answer.attempts).toBe(0);
+  });
+
   it('leaves a tombstone; the id can be saved again and the numbering goes on', async () => {
     await save(blueprint('gone'));
     expect((await engine.agent.call('delete_workflow', { id: 'gone' })).answer).toEqual({
