@@ -131,22 +131,27 @@ export async function runItems(
     }
   }
 
+  /** What kept the feed from claiming more (a budget, a stop) is the loop's failure too, however often it says so. */
+  async function noted(ending: Promise<void>): Promise<void> {
+    try {
+      await ending;
+    } catch (error) {
+      if (!(error instanceof StepFailure)) throw error;
+      state.failure ??= error;
+    }
+  }
+
   const workers = Array.from({ length: Math.min(request.concurrency, request.to - request.from) }, guarded);
   const ends = await Promise.allSettled(workers);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  try {
-    await feed.settled();
-  } catch (error) {
-    if (!(error instanceof StepFailure)) throw error;
-    state.failure ??= error;
-  }
+  await noted(feed.settled());
 
   const early = state.failure !== undefined || state.halted;
   if (!early && state.open === 0 && feed.exhausted()) return { kind: 'ended', counts, complete: true };
   if (early) {
     // An item between two attempts is not gone on with: it has no result, and a redrive runs it.
     if (suspended.size > 0) await leave();
-    await feed.closeUnfinished();
+    await noted(feed.closeUnfinished());
     await state.halting?.();
     return {
       kind: 'ended',
