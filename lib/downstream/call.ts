@@ -26,7 +26,7 @@ export interface ToolCall {
   server: string;
   tool: string;
   arguments: JsonObject;
-  /** Shortens the server's `timeoutMs`; it never lengthens it. */
+  /** Time limit of this call. Default: the server's `timeoutMs`. */
   timeoutMs?: number;
   /** Ends the call with `Cancelled`, and tells the server. */
   signal?: AbortSignal;
@@ -234,8 +234,7 @@ function serverOf(pool: Pool, call: ToolCall): ServerState {
 }
 
 function timeoutOf(state: ServerState, call: ToolCall): number {
-  const limit = state.config.timeoutMs;
-  return call.timeoutMs === undefined ? limit : Math.max(1, Math.min(limit, Math.floor(call.timeoutMs)));
+  return Math.max(1, Math.floor(call.timeoutMs ?? state.config.timeoutMs));
 }
 
 function cancelled(call: ToolCall, sent: boolean): StepFailure {

@@ -22,7 +22,7 @@ interface ServerBase {
   name: string;
   /** Tools that may be called and are listed; absent: all. */
   tools?: readonly string[];
-  /** Time limit of one call, unless the step has a shorter one. Default 60,000. */
+  /** Time limit of one call, where its step has none of its own. Default 60,000. */
   timeoutMs: number;
   /** Calls in flight at once. Default 1 for stdio, 64 else. */
   maxConcurrency: number;

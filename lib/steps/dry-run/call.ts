@@ -95,11 +95,12 @@ async function send(
   args: JsonObject,
 ): Promise<ToolResult> {
   const left = Math.max(1, dry.until - dry.now());
+  const limit = node.timeoutMs ?? dry.pool.servers.get(tool.server)?.config.timeoutMs ?? left;
   const result = await callTool(dry.pool, {
     server: tool.server,
     tool: tool.name,
     arguments: args,
-    timeoutMs: Math.min(node.timeoutMs ?? left, left),
+    timeoutMs: Math.min(limit, left),
     hops: dry.hops,
     retryUnknown: true,
   });
