@@ -16,6 +16,7 @@ import {
 import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
+import { faultFields, leavingError } from '../../lib/steps/failure.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -63,9 +64,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
         dependencies.log({ level: 'warn', message, fields: JSON.stringify(fields ?? {}) }),
     },
   };
-  return async (event, context) => {
-    pool.dropIdle();
-    const request = event as Task | ExploreRequest;
+  const answer = (request: Task | ExploreRequest, context: InvocationContext): Promise<unknown> => {
     switch (request.op) {
       case 'catalog':
         return answerCatalog(pool, store, dependencies.serversHash, request, now);
@@ -75,6 +74,20 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
         return answerDryRun(pool, store, request, now);
       default:
         return runTask(request, { ...shared, remainingMs: () => context.getRemainingTimeInMillis() });
+    }
+  };
+  return async (event, context) => {
+    pool.dropIdle();
+    const request = event as Task | ExploreRequest;
+    try {
+      return await answer(request, context);
+    } catch (error) {
+      const leaving = leavingError(error);
+      if (leaving !== error) {
+        const op = String(request.op);
+        dependencies.log({ level: 'error', event: 'call-tool-failed', op, ...faultFields(error) });
+      }
+      throw leaving;
     }
   };
 }

@@ -2,15 +2,23 @@
  * A run's parameters against their declarations. The endpoint checks them before it starts a run and ` begin` checks
  * them again, because a console start or a schedule passes the endpoint by.
  */
+import { quoteValue } from './diagnostics.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { listNames } from './suggest.ts';
 import type { ParamDeclaration, ParamType } from './types.ts';
 
 export interface ResolvedParams {
   /** Every declared parameter that has a value, defaults filled in. A null default leaves null. */
   params: JsonObject;
-  /** One sentence a fault; empty when the parameters are good. Values are never quoted: they may be secret. */
+  /**
+   * One sentence a fault, of many the first and their number; empty when the parameters are good. Values are never quoted:
+   * they may be secret.
+   */
   problems: string[];
 }
+
+/** Parameters that do not exist are told up to here, so that no request makes an answer larger than itself. */
+const MAX_UNKNOWN_TOLD = 8;
 
 /** The JSON type name of a value, as the messages say it. */
 export function jsonType(value: Json): string {
@@ -53,11 +61,14 @@ export function resolveParams(
   const params: [string, Json][] = [];
   const problems: string[] = [];
   const names = Object.keys(declarations);
-  for (const name of Object.keys(values)) {
-    if (names.includes(name)) continue;
-    const known = names.length === 0 ? 'it has none' : `it has ${names.map((n) => `"${n}"`).join(', ')}`;
-    problems.push(`params/${name}: the workflow has no such parameter; ${known}`);
+  const unknown = Object.keys(values).filter((name) => !Object.hasOwn(declarations, name));
+  const known = names.length === 0 ? 'it has none' : `it has ${listNames(names)}`;
+  for (const name of unknown.slice(0, MAX_UNKNOWN_TOLD)) {
+    const shown = /^[\w.-]{1,64}$/.test(name) ? name : quoteValue(name);
+    problems.push(`params/${shown}: the workflow has no such parameter; ${known}`);
   }
+  const untold = unknown.length - MAX_UNKNOWN_TOLD;
+  if (untold > 0) problems.push(`params: ${untold} more that the workflow does not have`);
   for (const [name, declaration] of Object.entries(declarations)) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) {

@@ -81,6 +81,27 @@ export function namedError(name: string, message: string): Error {
 }
 
 /**
+ * What leaves call-tool for what was thrown in it. Errors made for the machine (the two above) pass; of any other only the
+ * name does: its message and its stack can hold values and paths, and history, events and callers would show them.
+ */
+export function leavingError(error: unknown): Error {
+  const name = error instanceof Error ? error.name : 'Error';
+  if (error instanceof Error && error.stack === `${name}: ${error.message}`) return error;
+  return namedError(name, 'an unexpected fault inside the engine; the log of call-tool tells more');
+}
+
+/** The same for the log. A parser's message quotes the text that it could not read, so it is left out. */
+export function faultFields(error: unknown): { error: string; message: string; trace: string } {
+  if (!(error instanceof Error)) return { error: typeof error, message: '', trace: '' };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    error: error.name,
+    message: error instanceof SyntaxError ? '' : cleanText(error.message),
+    trace: frames.map((line) => line.trim()).join('; '),
+  };
+}
+
+/**
  * True where a failure of this step ends the run at once: it and every container up to the top passes the failure on.
  * A parallel and a map loop settle first, so a failure inside one never ends the run by itself. The emitter leaves exactly
  * these tasks' errors uncaught.

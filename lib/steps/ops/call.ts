@@ -12,6 +12,7 @@ import type { StepRecord } from '../../store/records.ts';
 import { markClaimed, updateStep } from '../../store/steps.ts';
 import { type CallProgress, runCall } from '../call/attempt.ts';
 import type { StepsEnvironment } from '../environment.ts';
+import { stepErrorOf } from '../failure.ts';
 import { type Outcome, skippedBy, skippedOutcome } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { readsOf } from '../reading.ts';
@@ -60,10 +61,10 @@ async function run(step: StepWork, node: ToolCallNode, progress: CallProgress): 
     await markClaimed(work.env.store, record, work.owner, changesOf(attempts));
   };
   progress.onRetry = async (attempts, failure, notBefore) => {
-    const error = { step: node.id, path: record.at, kind: failure.kind, message: failure.message, attempts };
+    const changes = changesOf(attempts);
     await updateStep(work.env.store, record, work.owner, {
-      ...changesOf(attempts),
-      error,
+      ...changes,
+      error: stepErrorOf(failure, { step: node.id, path: record.at, ...changes }),
       notBefore,
       claimed: undefined,
     });
