@@ -30,6 +30,8 @@ interface Slot {
   opening: Promise<Connection>;
   lastUsed: number;
   inUse: number;
+  /** Of a run's connection that is not in use: ends it. */
+  idle: NodeJS.Timeout | undefined;
 }
 
 export interface Pool {
@@ -38,7 +40,7 @@ export interface Pool {
   acquire(state: ServerState, run: string | undefined): Lease | Promise<Lease>;
   /** Ends the connections that were opened for a run (`"session": "run"`). */
   releaseRun(run: string): Promise<void>;
-  /** At a function's start: HTTP sockets idle for over 2 s are dropped. */
+  /** At a function's start: HTTP sockets idle for over 2 s are dropped, and connections of runs that are over. */
   dropIdle(): void;
   /** Process ids of the stdio servers that are connected. */
   pids(): number[];
@@ -51,7 +53,7 @@ export interface Lease {
   release(): Promise<void> | undefined;
 }
 
-/** Connections of runs that nobody released are closed after this time without a call. */
+/** A run that was stopped between two of its calls is released by nobody: its connections end after this time. */
 const RUN_IDLE_MS = 5 * 60_000;
 
 export interface PoolOptions {
@@ -59,10 +61,12 @@ export interface PoolOptions {
   now?: () => number;
   /** How long a stdio server may be silent on `server/discover` before it is taken for an old one. Default 10,000. */
   probeTimeoutMs?: number;
+  /** How long a run's connection stays without a call. Default 5 minutes. */
+  runIdleMs?: number;
 }
 
 export function createPool(configs: readonly ServerConfig[], options: PoolOptions = {}): Pool {
-  const now = options.now ?? Date.now;
+  const { now = Date.now, runIdleMs = RUN_IDLE_MS } = options;
   const servers = new Map<string, ServerState>();
   for (const config of configs) {
     servers.set(config.name, {
@@ -110,6 +114,7 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
       connection: undefined,
       lastUsed: now(),
       inUse: 0,
+      idle: undefined,
       opening: open(state, () => drop()),
     };
     const drop = () => {
@@ -126,14 +131,18 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
     return slot;
   };
 
-  const leaseOf = (slot: Slot, connection: Connection): Lease => {
+  const leaseOf = (state: ServerState, slot: Slot, connection: Connection): Lease => {
     slot.inUse++;
     slot.lastUsed = now();
+    clearTimeout(slot.idle);
     return {
       connection,
       release() {
         slot.inUse--;
         slot.lastUsed = now();
+        if (state.config.session === 'run' && slot.inUse === 0) {
+          slot.idle = setTimeout(() => void closeSlot(slot), runIdleMs).unref();
+        }
         return undefined;
       },
     };
@@ -150,10 +159,9 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
       const { session } = state.config;
       if (session === 'call' || (session === 'run' && run === undefined)) return acquireOwn(state);
       const key = session === 'pool' ? 'pool' : `run ${run}`;
-      if (session === 'run') closeIdleRuns(state, now());
       const slot = state.connections.get(key) ?? openSlot(state, key);
-      if (slot.connection !== undefined) return leaseOf(slot, slot.connection);
-      return slot.opening.then((connection) => leaseOf(slot, connection));
+      if (slot.connection !== undefined) return leaseOf(state, slot, slot.connection);
+      return slot.opening.then((connection) => leaseOf(state, slot, connection));
     },
     async releaseRun(run) {
       const closing: Promise<void>[] = [];
@@ -164,8 +172,14 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
       await Promise.all(closing);
     },
     dropIdle() {
-      for (const state of servers.values())
-        for (const slot of state.connections.values()) slot.connection?.dropIdle();
+      for (const state of servers.values()) {
+        for (const slot of state.connections.values()) {
+          slot.connection?.dropIdle();
+          // In a function that was frozen no timer has gone on.
+          const over = state.config.session === 'run' && now() - slot.lastUsed > runIdleMs;
+          if (over && slot.inUse === 0) void closeSlot(slot);
+        }
+      }
     },
     pids() {
       return [...servers.values()].flatMap((state) =>
@@ -192,13 +206,8 @@ export function forgetTools(state: ServerState): void {
   state.toolsReading = undefined;
 }
 
-function closeIdleRuns(state: ServerState, now: number): void {
-  for (const slot of state.connections.values()) {
-    if (slot.inUse === 0 && now - slot.lastUsed > RUN_IDLE_MS) void closeSlot(slot);
-  }
-}
-
 async function closeSlot(slot: Slot): Promise<void> {
+  clearTimeout(slot.idle);
   await slot.opening.then(
     (connection) => connection.close(),
     () => undefined,

@@ -308,6 +308,26 @@ describe('sessions', () => {
     expect(livingChildren()).toEqual([]);
     expect(count(journal(), 'call')).toBe(4);
   });
+
+  it('"run" ends the server of a run that nobody releases', async () => {
+    const { server } = oddServer([], { session: 'run' });
+    const pool = poolOf({ odd: server }, { runIdleMs: 50 });
+    await odd(pool, 'echo', { text: 'a' }, { run: 'a' });
+    await until(() => livingChildren().length === 0, 'the idle server ends');
+    await expect(odd(pool, 'echo', { text: 'a' }, { run: 'a' })).resolves.toMatchObject({ isError: false });
+  });
+
+  it('"run" ends it where the process was frozen meanwhile, too', async () => {
+    const { server } = oddServer([], { session: 'run' });
+    const clock = { now: 0 };
+    const pool = poolOf({ odd: server }, { now: () => clock.now });
+    await odd(pool, 'echo', { text: 'a' }, { run: 'a' });
+    pool.dropIdle();
+    expect(livingChildren().length).toBe(1);
+    clock.now = 6 * 60_000;
+    pool.dropIdle();
+    await until(() => livingChildren().length === 0, 'the idle server ends');
+  });
 });
 
 describe('the end', () => {
