@@ -13,7 +13,6 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
 import { createRunEvents, type RunEventsHandler } from '../../functions/run-events/handler.ts';
-import type { Json } from '../blueprint/json.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
 import { serversHash } from '../downstream/servers-hash.ts';
@@ -28,6 +27,7 @@ import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
 import type { StepsLimits } from '../steps/environment.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
+import { readBlueprintFile } from './blueprint-file.ts';
 import { CliError } from './exit-codes.ts';
 import {
   LOCAL_BUCKET,
@@ -206,12 +206,13 @@ async function cursorSecret(dataDir: string): Promise<string> {
 
 /** Saves the blueprints that ship with the product; unchanged ones cost a read. */
 async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<void> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
-  for (const name of files) {
-    const blueprint = JSON.parse(await readFile(join(folder, name), 'utf8')) as Json;
+  for (const name of (await blueprintFiles(folder)).sort()) {
     try {
+      const blueprint = await readBlueprintFile(join(folder, name));
       await saveBlueprint(env, STACK_PRINCIPAL, blueprint, { readOnly: true });
     } catch (error) {
+      // Whatever is wrong with the file: what did not happen is that the engine started.
+      if (error instanceof CliError) throw new CliError(error.message, undefined, { cause: error });
       if (!(error instanceof EngineError)) throw error;
       const faults = error.diagnostics.filter((d) => d.severity === 'error').map((d) => d.message);
       throw new CliError([`${join(folder, name)}: ${error.message}`, ...faults].join('\n  '));
@@ -219,15 +220,26 @@ async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<v
   }
 }
 
+async function blueprintFiles(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(`blueprints folder ${folder}: it cannot be read (${code})`, undefined, { cause });
+  }
+}
+
 /** What stands in the way of starting, in one line. */
 function startFault(error: unknown, options: EngineOptions): unknown {
   if (error instanceof ConfigError) return new CliError(error.message, undefined, { cause: error });
   if (!(error instanceof Error) || !('code' in error)) return error;
+  if ('syscall' in error && error.syscall === 'listen') {
+    const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code})`;
+    return new CliError(`port ${options.port} ${why}; choose another with --port (0: any free one)`);
+  }
   // ENOENT of anything but a folder to be made is a fault of ours.
   if (error.code === 'ENOENT' && !('syscall' in error && error.syscall === 'mkdir')) return error;
   switch (error.code) {
-    case 'EADDRINUSE':
-      return new CliError(`port ${options.port} is in use; choose another with --port (0: any free one)`);
     case 'EDATAINUSE':
       return new CliError(error.message, undefined, { cause: error });
     case 'EACCES':

@@ -1,6 +1,6 @@
 /** `mwe serve` as a process: ready, quiet, found by its file, and gone without a trace. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -123,6 +123,15 @@ describe('what stands in the way is one line and exit code 1', () => {
     await writeFile(file, '');
     const line = await fails(['--port', '0', '--config', config, '--data', join(file, 'data')]);
     expect(line).toContain('data folder');
+  });
+
+  it('a blueprint of its own that cannot be read', async () => {
+    const args = ['--port', '0', '--config', config, '--data', join(folder, 's'), '--blueprints'];
+    const blueprints = join(folder, 'blueprints');
+    expect(await fails([...args, blueprints])).toContain(`blueprints folder ${blueprints}`);
+    await mkdir(blueprints);
+    await writeFile(join(blueprints, 'half.json'), '{');
+    expect(await fails([...args, blueprints])).toContain('half.json: not JSON');
   });
 
   it('a data folder that another engine has', async () => {
