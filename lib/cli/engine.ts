@@ -23,6 +23,7 @@ import { saveBlueprint } from '../engine/save.ts';
 import { sweepRuns } from '../engine/sweep.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
+import { stopAll } from '../local/stop-all.ts';
 import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
 import type { StepsLimits } from '../steps/environment.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
@@ -70,9 +71,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const undo: (() => Promise<void> | void)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopping ??= (async () => {
-      for (const step of undo.reverse()) await step();
-    })();
+    stopping ??= stopAll(undo, 'the engine did not stop cleanly');
     return stopping;
   };
   try {

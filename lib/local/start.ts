@@ -11,6 +11,7 @@ import { createLambdaHandler } from './lambda/api.ts';
 import { createLambda, type LambdaFunction, type LambdaHandler } from './lambda/functions.ts';
 import { startS3 } from './s3/service.ts';
 import { createStepFunctions } from './step-functions/service/service.ts';
+import { stopAll } from './stop-all.ts';
 
 export interface LocalOptions {
   /** Created where it is missing; one engine at a time. */
@@ -54,7 +55,7 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   const undo: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopping ??= stopAll(undo);
+    stopping ??= stopAll(undo, 'The local AWS did not stop cleanly.');
     return stopping;
   };
   try {
@@ -140,17 +141,4 @@ async function startBoth(
   const tracked = starting.map(track);
   await Promise.allSettled(tracked);
   return (await Promise.all(tracked)) as [RunningServer, RunningServer];
-}
-
-/** The last that was started is the first to stop; what cannot be stopped does not keep the rest from it. */
-async function stopAll(undo: (() => Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of undo.reverse()) {
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, 'The local AWS did not stop cleanly.');
 }
