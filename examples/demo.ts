@@ -11,7 +11,7 @@ import { startEngine } from '../lib/cli/engine.ts';
 import { EXIT } from '../lib/cli/exit-codes.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { projectRoot } from '../lib/cli/project.ts';
-import { stdio } from '../lib/cli/terminal.ts';
+import { jsonLines, stdio } from '../lib/cli/terminal.ts';
 
 const root = projectRoot();
 const dataDir = join(root, '.engine', 'demo');
@@ -78,12 +78,12 @@ async function run(agent: Agent, id: string, params: JsonObject): Promise<number
   stdio.out(
     `${String(answer.status)}        ${String(seen.attempts)} tool calls in ${ms} ms, no model in the loop`,
   );
-  stdio.out(JSON.stringify(answer.output, null, 2));
+  stdio.out(jsonLines(answer.output));
   return answer.status === 'SUCCEEDED' ? EXIT.ok : fail('run', answer);
 }
 
 function fail(what: string, answer: JsonObject): number {
-  stdio.err(`${what}: ${JSON.stringify(answer, null, 2)}`);
+  stdio.err(`${what}: ${jsonLines(answer)}`);
   return EXIT.failed;
 }
 

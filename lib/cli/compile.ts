@@ -6,7 +6,7 @@ import { onlyPositional, readArguments } from './arguments.ts';
 import { printDiagnostics, readBlueprintFile } from './blueprint-file.ts';
 import { EXIT } from './exit-codes.ts';
 import { LOCAL_FUNCTIONS } from './local-names.ts';
-import type { Output } from './terminal.ts';
+import { jsonLines, type Output } from './terminal.ts';
 
 const HELP = `mwe compile FILE [--function ARN] [--estimate]
 
@@ -40,6 +40,6 @@ export async function runCompile(args: readonly string[], output: Output): Promi
   printDiagnostics(compiled.diagnostics, output);
   if (compiled.diagnostics.some((d) => d.severity === 'error')) return EXIT.invalid;
   const shown = values.estimate === true ? compiled.estimate : compiled.definition;
-  output.out(JSON.stringify(shown, null, 2));
+  output.out(jsonLines(shown));
   return EXIT.ok;
 }

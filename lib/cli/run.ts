@@ -12,7 +12,7 @@ import { startEngine } from './engine.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 import { readParams } from './params.ts';
 import { createProgress } from './progress.ts';
-import type { Output } from './terminal.ts';
+import { jsonLines, type Output } from './terminal.ts';
 
 const HELP = `mwe run FILE [--param k=v ...] [--json]
 
@@ -83,14 +83,14 @@ async function saveAndRun(
   const progress = createProgress(json ? { ...output, err: () => undefined, interactive: false } : output);
   const ended = await runToEnd(agent, id, params, progress.update);
   progress.end();
-  if (json) output.out(JSON.stringify(ended, null, 2));
+  if (json) output.out(jsonLines(ended));
   else report(ended, output);
   return ended.status === 'SUCCEEDED' ? EXIT.ok : EXIT.runFailed;
 }
 
 function refused(answer: JsonObject, output: Output, json: boolean): number {
   const { message, errors } = answer as { message: string; errors?: JsonObject[] };
-  if (json) output.out(JSON.stringify(answer, null, 2));
+  if (json) output.out(jsonLines(answer));
   else {
     for (const { code, message: fault, hint } of errors ?? []) {
       output.err(`error ${String(code)}  ${String(fault)}`);
@@ -126,7 +126,7 @@ async function runToEnd(
 
 function report(ended: JsonObject, output: Output): void {
   const { status, runId, output: value, errors, failure } = ended;
-  if (value !== undefined) output.out(JSON.stringify(value, null, 2));
+  if (value !== undefined) output.out(jsonLines(value));
   for (const error of Array.isArray(errors) ? errors : []) {
     const { path, kind, message } = error as JsonObject;
     output.err(`failed ${String(path)}  ${String(kind)}: ${String(message)}`);

@@ -10,6 +10,14 @@ export function plain(text: string): string {
   return text.replace(CONTROL, '');
 }
 
+/** A value as JSON in lines. The characters that `plain` drops stand escaped in it, so what is read back is the value. */
+export function jsonLines(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 export interface Output {
   out(line: string): void;
   err(line: string): void;

@@ -3,7 +3,7 @@ import { validateBlueprint } from '../compile/validate.ts';
 import { onlyPositional, readArguments } from './arguments.ts';
 import { printDiagnostics, readBlueprintFile } from './blueprint-file.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Output } from './terminal.ts';
+import { jsonLines, type Output } from './terminal.ts';
 
 const HELP = `mwe validate FILE [--json]
 
@@ -24,7 +24,7 @@ export async function runValidate(args: readonly string[], output: Output): Prom
   const file = onlyPositional(positionals, 'FILE');
   const { diagnostics } = validateBlueprint(await readBlueprintFile(file));
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
-  if (values.json === true) output.out(JSON.stringify({ valid: errors === 0, diagnostics }, null, 2));
+  if (values.json === true) output.out(jsonLines({ valid: errors === 0, diagnostics }));
   else {
     printDiagnostics(diagnostics, output);
     const warnings = diagnostics.length - errors;

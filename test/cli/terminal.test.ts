@@ -1,0 +1,29 @@
+/** What a terminal is given: no escape sequence, and JSON that reads back as the value. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonLines, plain } from '../../lib/cli/terminal.ts';
+
+describe('plain text', () => {
+  it.each([
+    ['\u001b[31mred\u001b[0m', '[31mred[0m'],
+    ['a\u009b2Jb', 'a2Jb'],
+    ['user\u202egpj.exe', 'usergpj.exe'],
+    ['over\rwritten', 'overwritten'],
+    ['two\n\tlines', 'two\n\tlines'],
+  ])('%j is %j', (text, expected) => {
+    expect(plain(text)).toBe(expected);
+  });
+});
+
+describe('JSON', () => {
+  it('loses nothing to the cleaning', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const text = plain(jsonLines(value));
+        expect(text).toBe(jsonLines(value));
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+    expect(jsonLines('a\u202eb\u009b')).toBe('"a\\u202eb\\u009b"');
+  });
+});
