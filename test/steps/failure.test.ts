@@ -36,7 +36,7 @@ describe('leavingError', () => {
 it('the log has where it happened, and no text that a parser could not read', () => {
   const fields = faultFields(new RangeError('too deep'));
   expect(fields).toMatchObject({ error: 'RangeError', message: 'too deep' });
-  expect(fields.trace).toContain('call-tool.test.ts');
+  expect(fields.trace).toContain('failure.test.ts');
   try {
     JSON.parse('{"password": hunter2}');
   } catch (error) {
