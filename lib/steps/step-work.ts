@@ -31,6 +31,8 @@ export interface StepWork {
   frame: Frame;
   work: Work;
   watch: Watch;
+  /** Epoch ms: the earliest time limit of the step itself and of the containers around it. */
+  deadline: number | undefined;
 }
 
 /** Why the first step of an item was skipped that may not start any more; a redrive runs it. */
@@ -100,11 +102,11 @@ export async function onStep(
     await settleStep(env.store, { ...step.record, status: 'skipped', reason: HALTED }, owner);
     throw refused(task);
   }
-  const deadline = earliest(step.record.deadline, read.deadline);
   const watch = startWatch(env, run, {
     record: step.record,
     owner,
-    deadline,
+    // A call's own limit ends its attempts, and is a failure like theirs.
+    deadline: node.type === 'call' ? read.deadline : earliest(step.record.deadline, read.deadline),
     ...(plan.onLook === undefined ? {} : { onLook: plan.onLook }),
   });
   const work: Work = {
@@ -120,7 +122,9 @@ export async function onStep(
     started: { calls: 0 },
   };
   try {
-    const end = await op({ opened: step, record: step.record, frame: read.frame, work, watch });
+    const { record } = step;
+    const deadline = earliest(record.deadline, read.deadline);
+    const end = await op({ opened: step, record, frame: read.frame, work, watch, deadline });
     await watch.end();
     if (end.kind === 'released') {
       await releaseStep(env.store, step.record, owner, end.changes);

@@ -326,3 +326,77 @@ test.each([
   expect((await getStep(harness.store, run, 'a'))?.error?.kind).toBe(kind);
   expect((await getRun(harness.store, run))?.status).toBe('CANCELLED');
 });
+
+/** The engine some time later: its clock is ahead, and its invocations are short, so that a delay of a second is waited for outside. */
+function later(ms: number): StepsEnvironment {
+  const { clock, limits } = harness.env;
+  return {
+    ...harness.env,
+    clock: { ...clock, now: () => clock.now() + ms },
+    limits: { ...limits, marginMs: 900_000 - 1500 },
+  };
+}
+
+const failing = (retryDelayMs: number) => ({
+  id: 'a',
+  type: 'call' as const,
+  tool: 'counting/fail',
+  params: {},
+  timeoutSeconds: 60,
+  errorStrategy: { maxRetries: 9, retryDelayMs, maxDelayMs: 60_000, backoffRate: 1, jitter: false },
+});
+const looped = (call: ReturnType<typeof failing>) => ({
+  id: 'each',
+  type: 'loop' as const,
+  over: [0],
+  do: [call],
+});
+const piped = (call: ReturnType<typeof failing>) => ({
+  id: 'each',
+  type: 'loop' as const,
+  over: [0],
+  do: {
+    id: 'p',
+    type: 'pipe' as const,
+    timeoutSeconds: 30,
+    steps: [call],
+  },
+});
+
+test.each([
+  { name: 'a call', step: failing(19_000), at: 'a' },
+  { name: "a loop's item", step: looped(failing(19_000)), at: 'each' },
+])(
+  "a step's time limit is over all its attempts, whatever waits lie between: $name",
+  async ({ step, at }) => {
+    const { run, task } = await prepared([step]);
+    for (const after of [0, 19_500, 39_000]) {
+      expect(await runTask(task(step.id), later(after))).toMatchObject({ status: 'wait' });
+    }
+    expect(harness.calls()).toHaveLength(3);
+    // The next attempt would have begun in time, and comes too late: the failure before it stands.
+    await expect(runTask(task(step.id), later(60_500))).rejects.toMatchObject({ name: 'ToolError' });
+    expect(harness.calls()).toHaveLength(3);
+    expect(await getStep(harness.store, run, at)).toMatchObject({
+      status: 'failed',
+      error: { step: 'a', kind: 'ToolError', attempts: 3, message: expect.stringMatching(/it broke/) },
+    });
+    // A redrive has the whole of it again.
+    expect(await runTask(task(step.id, 1), later(90_000))).toMatchObject({ status: 'wait' });
+  },
+);
+
+test('a retry that would begin after the limit is not waited for', async () => {
+  const { task } = await prepared([failing(60_000)]);
+  await expect(runTask(task('a'), later(0))).rejects.toMatchObject({ name: 'ToolError' });
+  expect(harness.calls()).toHaveLength(1);
+});
+
+test("a container's time limit in an item stands where the item goes on in another invocation", async () => {
+  const { run, task } = await prepared([piped(failing(20_000))]);
+  for (const after of [0, 20_000])
+    expect(await runTask(task('each'), later(after))).toMatchObject({ status: 'wait' });
+  await expect(runTask(task('each'), later(40_500))).rejects.toMatchObject({ name: 'LimitExceeded' });
+  expect(harness.calls()).toHaveLength(2);
+  expect((await harness.results(run, 'each'))[0]?.error).toMatchObject({ kind: 'LimitExceeded' });
+});

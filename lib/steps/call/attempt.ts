@@ -5,7 +5,7 @@
  * What always holds: an attempt is counted before it is made; a call that may not be repeated is announced before it is
  * sent (`beforeSend`), and once it is sent without an answer it is OutcomeUnknown and never made again.
  */
-import { StepFailure } from '../../blueprint/errors.ts';
+import { type StepError, StepFailure } from '../../blueprint/errors.ts';
 import type { Json, JsonObject } from '../../blueprint/json.ts';
 import type { ToolCallNode } from '../../compile/program.ts';
 import type { ResolvedTool, ToolAnswer } from '../environment.ts';
@@ -25,16 +25,24 @@ import {
 } from '../work.ts';
 import { evaluateArguments, requireArguments } from './arguments.ts';
 
-/** What a call keeps between invocations, and whom it tells. */
-export interface CallProgress {
+/** What a call keeps between invocations. */
+export interface CallState {
   /** Attempts made so far. */
   attempts: number;
   /** Epoch ms before which the next one is not made. */
   notBefore?: number;
+  /** Epoch ms: the step's own time limit, over all its attempts and the waits between them, from its first entry on. */
+  deadline?: number;
+  /** How the last attempt failed. */
+  last?: StepError;
+}
+
+/** A call's state, and whom it tells. */
+export interface CallProgress extends CallState {
   /** Before a call that may not be repeated is sent; what it throws keeps it from being sent. */
   beforeSend?(tool: ResolvedTool, attempts: number): Promise<void>;
-  /** After an attempt that will be followed by another. */
-  onRetry?(attempts: number, failure: StepFailure, notBefore: number): Promise<void>;
+  /** After an attempt that will be followed by another, `state.notBefore`. */
+  onRetry?(state: CallState): Promise<void>;
 }
 
 /** Shortest time worth starting a call with. */
@@ -53,6 +61,7 @@ export async function runCall(
   const { clock } = work.env;
   const began = clock.now();
   const seen: { tool?: ResolvedTool; answer?: ToolAnswer } = {};
+  if (node.timeoutMs !== undefined) progress.deadline ??= began + node.timeoutMs;
   try {
     const scope = scopeFor(frame, node.uses);
     if (node.when !== undefined && !holds(node.when, scope, node.id, 'when')) {
@@ -75,30 +84,40 @@ export async function runCall(
         const delay = retryDelay(node.strategy, error.kind, progress.attempts, work.env.random);
         if (delay === undefined || work.signal.aborted) throw error;
         const notBefore = clock.now() + delay;
+        if (progress.deadline !== undefined && notBefore >= progress.deadline) throw error;
         progress.notBefore = notBefore;
-        await progress.onRetry?.(progress.attempts, error, notBefore);
+        progress.last = errorOf(error, node, frame, progress, seen.tool);
+        await progress.onRetry?.(progress);
         await waitUntil(work, notBefore);
       }
     }
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
-    const { tool } = seen;
-    const failed = stepErrorOf(error, {
-      step: node.id,
-      path: frame.at + node.id,
-      attempts: progress.attempts,
-      ...(typeof frame.base.index === 'number' ? { index: frame.base.index } : {}),
-      ...(tool === undefined ? {} : { server: tool.server, tool: tool.tool }),
-    });
     return {
       status: 'failed',
-      error: failed,
+      error: errorOf(error, node, frame, progress, seen.tool),
       value: null,
       attempts: progress.attempts,
       ms: clock.now() - began,
       ...detailOf(work, node, seen),
     };
   }
+}
+
+function errorOf(
+  failure: StepFailure,
+  node: ToolCallNode,
+  frame: Frame,
+  progress: CallProgress,
+  tool: ResolvedTool | undefined,
+): StepError {
+  return stepErrorOf(failure, {
+    step: node.id,
+    path: frame.at + node.id,
+    attempts: progress.attempts,
+    ...(typeof frame.base.index === 'number' ? { index: frame.base.index } : {}),
+    ...(tool === undefined ? {} : { server: tool.server, tool: tool.tool }),
+  });
 }
 
 /** One attempt: bind, check, count, announce, send, read. */
@@ -123,7 +142,7 @@ async function attempt(
   }
   const { tool } = seen;
   requireArguments(node, args, tool.required);
-  const timeoutMs = callTimeout(work, node.timeoutMs ?? tool.timeoutMs);
+  const timeoutMs = callTimeout(work, timeLeft(work, node, progress) ?? tool.timeoutMs);
   const repeatable = mayRepeat(node, tool);
   progress.attempts += 1;
   // Both before the effect, and neither without the other; an item of a loop has had both by its window.
@@ -233,6 +252,21 @@ function detailOf(
       tool: tool.tool,
     },
   };
+}
+
+/**
+ * What is left of the step's own time limit; undefined where it has none. Throws where nothing is: the failure before it
+ * stands, for no attempt that began after the limit could be in time.
+ */
+function timeLeft(work: Work, node: ToolCallNode, { deadline, last }: CallProgress): number | undefined {
+  if (deadline === undefined) return undefined;
+  const left = deadline - work.env.clock.now();
+  if (left > 0) return left;
+  if (last !== undefined) throw new StepFailure(last.kind, last.message, last);
+  throw new StepFailure(
+    'ToolTimeout',
+    `the step's time limit of ${(node.timeoutMs ?? 0) / 1000} s was over before the call`,
+  );
 }
 
 /**

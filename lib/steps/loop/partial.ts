@@ -9,13 +9,16 @@ import type { Json } from '../../blueprint/json.ts';
 import type { ItemResult } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { getValue, putValue } from '../../store/values.ts';
+import type { CallState } from '../call/attempt.ts';
 import type { Outcome } from '../frame.ts';
-import type { PendingCall, Progress } from '../walk/progress.ts';
+import { newProgress, type Progress } from '../walk/progress.ts';
 
 export interface PartialItem {
   index: number;
   ended: [string, Outcome][];
-  pending: [string, PendingCall][];
+  pending: [string, CallState][];
+  /** Absent in what earlier engines left. */
+  limits?: [string, number][];
 }
 
 export interface PartialWindow {
@@ -46,11 +49,11 @@ export async function readPartial(store: Store, run: string, at: string): Promis
   return (await getValue(store, run, placeOf(at))) as unknown as Partial | undefined;
 }
 
-export function partialItem(index: number, progress: Progress): PartialItem {
-  return { index, ended: [...progress.ended], pending: [...progress.pending] };
+export function partialItem(index: number, { ended, pending, limits }: Progress): PartialItem {
+  return { index, ended: [...ended], pending: [...pending], limits: [...limits] };
 }
 
 /** Attempts and failures are counted as the item is walked again. */
-export function progressOf(item: PartialItem): Progress {
-  return { ended: new Map(item.ended), pending: new Map(item.pending), failures: new Set(), attempts: 0 };
+export function progressOf({ ended, pending, limits }: PartialItem): Progress {
+  return { ...newProgress(), ended: new Map(ended), pending: new Map(pending), limits: new Map(limits) };
 }

@@ -11,11 +11,10 @@ import type { CallTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { StepRecord } from '../../store/records.ts';
 import { markClaimed, updateStep } from '../../store/steps.ts';
 import { type CallProgress, runCall } from '../call/attempt.ts';
+import { planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { stepErrorOf } from '../failure.ts';
 import { type Outcome, skippedBy, skippedOutcome } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepWork } from '../step-work.ts';
 import { mayRepeat, resolveTool, type Work } from '../work.ts';
 
@@ -26,7 +25,7 @@ export async function call(task: CallTask, env: StepsEnvironment): Promise<TaskA
     throw new Error(`the step "${task.step}" is no tool call`);
   const progress: CallProgress = { attempts: 0 };
   const plan = {
-    reads: readsOf(opened.loaded.index, node, false),
+    ...planOf(opened, node),
     mayReopen: (record: StepRecord) => record.error?.kind !== 'OutcomeUnknown' || node.retryUnknown,
     // A machine waits only for a step with retries; without them there is nothing to wait for.
     ...(node.strategy.maxRetries === 0
@@ -53,6 +52,8 @@ async function run(step: StepWork, node: ToolCallNode, progress: CallProgress): 
   }
   progress.attempts = record.attempts;
   if (record.notBefore !== undefined) progress.notBefore = record.notBefore;
+  if (record.deadline !== undefined) progress.deadline = record.deadline;
+  if (record.error !== undefined) progress.last = record.error;
   const changesOf = (attempts: number) => {
     const tool = work.tools.get(node.id);
     return { attempts, ...(tool === undefined ? {} : { server: tool.server, tool: tool.tool }) };
@@ -60,14 +61,9 @@ async function run(step: StepWork, node: ToolCallNode, progress: CallProgress): 
   progress.beforeSend = async (_tool, attempts) => {
     await markClaimed(work.env.store, record, work.owner, changesOf(attempts));
   };
-  progress.onRetry = async (attempts, failure, notBefore) => {
-    const changes = changesOf(attempts);
-    await updateStep(work.env.store, record, work.owner, {
-      ...changes,
-      error: stepErrorOf(failure, { step: node.id, path: record.at, ...changes }),
-      notBefore,
-      claimed: undefined,
-    });
+  progress.onRetry = async ({ attempts, last, notBefore }) => {
+    const changes = { ...changesOf(attempts), error: last, notBefore, claimed: undefined };
+    await updateStep(work.env.store, record, work.owner, changes);
   };
   return runCall(work, node, frame, progress);
 }

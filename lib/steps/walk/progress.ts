@@ -3,20 +3,17 @@ import type { StepError } from '../../blueprint/errors.ts';
 import type { Json, JsonObject } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
 import type { ItemResult } from '../../store/records.ts';
+import type { CallState } from '../call/attempt.ts';
 import type { Frame, Outcome } from '../frame.ts';
 import { iterationOf } from '../occurrence.ts';
-
-/** A call that was suspended between two attempts. */
-export interface PendingCall {
-  attempts: number;
-  /** Epoch ms before which the next one is not made. */
-  notBefore?: number;
-}
 
 /** Calls by occurrence path. Containers are walked again when an item goes on: their calls replay. */
 export interface Progress {
   ended: Map<string, Outcome>;
-  pending: Map<string, PendingCall>;
+  /** Calls that were suspended between two attempts. */
+  pending: Map<string, CallState>;
+  /** Epoch ms: time limits of the containers that were entered, except of those that have ended in time. */
+  limits: Map<string, number>;
   /** Every failure in the item, in the order they came. */
   failures: Set<StepError>;
   /** Attempts made, those that replay included. */
@@ -24,7 +21,7 @@ export interface Progress {
 }
 
 export function newProgress(): Progress {
-  return { ended: new Map(), pending: new Map(), failures: new Set(), attempts: 0 };
+  return { ended: new Map(), pending: new Map(), limits: new Map(), failures: new Set(), attempts: 0 };
 }
 
 /** The same progress with a count of its own, for a container; failures are the item's. */
@@ -50,5 +47,5 @@ export function failedItem(index: number, item: Json, error: StepError, attempts
 /** A failed item's progress, so that what failed in it runs anew. */
 export function withoutFailures(progress: Progress): Progress {
   const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
-  return { ended: new Map(ended), pending: new Map(), failures: new Set(), attempts: 0 };
+  return { ...newProgress(), ended: new Map(ended) };
 }

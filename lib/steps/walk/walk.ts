@@ -115,7 +115,7 @@ async function walkContainer(
     if (node.when !== undefined && !holds(node.when, scopeFor(frame, node.uses), node.id, 'when')) {
       return skippedOutcome('when');
     }
-    outcome = await withTimeLimit(work, node, (limited) =>
+    outcome = await withTimeLimit(work, node, frame.at + node.id, progress, (limited) =>
       node.type === 'loop'
         ? walkLoop(limited, node, frame, inner, walkItem)
         : walkInner(limited, node, frame, inner),
