@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
@@ -17,6 +18,7 @@ import {
 import { expect } from 'vitest';
 import type { StepError } from '../../lib/blueprint/errors.ts';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
+import type { StepsLimits } from '../../lib/steps/environment.ts';
 import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { type RunningEngine, startRunningEngine } from '../running-engine.ts';
 
@@ -54,6 +56,8 @@ export interface Lab extends RunningEngine {
   describe(runId: string): Promise<DescribeExecutionCommandOutput>;
   history(runId: string): Promise<HistoryEvent[]>;
   redrive(runId: string): Promise<void>;
+  /** Waits until the execution has ended, then for the run. */
+  executed(runId: string): Promise<Outcome>;
 }
 
 const SERVER = join(import.meta.dirname, '..', 'fixtures', 'lab-server.mjs');
@@ -61,12 +65,15 @@ const SERVER = join(import.meta.dirname, '..', 'fixtures', 'lab-server.mjs');
 export interface LabOptions {
   /** Fields of the lab server in mcp.json. */
   lab?: JsonObject;
+  /** Those of a second lab server, `twin`; absent: there is none. */
+  twin?: JsonObject;
   /** More servers. */
   servers?: Record<string, JsonObject>;
+  limits?: Partial<StepsLimits>;
 }
 
-/** An entry of mcp.json for one more lab server with a journal of its own. */
-export function labServer(journal: string, fields: JsonObject = {}): JsonObject {
+/** An entry of mcp.json for a lab server. */
+function labServer(journal: string, fields: JsonObject = {}): JsonObject {
   return {
     command: process.execPath,
     args: [SERVER, journal],
@@ -77,10 +84,17 @@ export function labServer(journal: string, fields: JsonObject = {}): JsonObject 
 }
 
 /** Starts it; `end` stops it and drops its data. */
-export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Promise<Lab> {
+export async function startLab({ lab = {}, twin, servers = {}, limits = {} }: LabOptions = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-lab-'));
   const journal = join(folder, 'calls.jsonl');
-  const engine = await startRunningEngine({ lab: labServer(journal, lab), ...servers });
+  const engine = await startRunningEngine(
+    {
+      lab: labServer(journal, lab),
+      ...(twin === undefined ? {} : { twin: labServer(journal, twin) }),
+      ...servers,
+    },
+    { limits },
+  );
   const sfn = new SFNClient(
     clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint: engine.endpoints.sfn }),
   );
@@ -138,6 +152,10 @@ export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Pro
     return `arn:aws:states:us-east-1:000000000000:execution:mwe-${String(workflow)}:${runId}`;
   }
 
+  async function describe(runId: string): Promise<DescribeExecutionCommandOutput> {
+    return sfn.send(new DescribeExecutionCommand({ executionArn: await executionArn(runId) }));
+  }
+
   return {
     ...engine,
     sfn,
@@ -165,9 +183,7 @@ export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Pro
           Object.entries(marked).every(([key, value]) => JSON.stringify(args[key]) === JSON.stringify(value)),
         );
     },
-    async describe(runId) {
-      return sfn.send(new DescribeExecutionCommand({ executionArn: await executionArn(runId) }));
-    },
+    describe,
     async history(runId) {
       const arn = await executionArn(runId);
       const events: HistoryEvent[] = [];
@@ -184,12 +200,28 @@ export async function startLab({ lab = {}, servers = {} }: LabOptions = {}): Pro
     async redrive(runId) {
       await sfn.send(new RedriveExecutionCommand({ executionArn: await executionArn(runId) }));
     },
+    async executed(runId) {
+      await until(async () => (await describe(runId)).status !== 'RUNNING');
+      return ended(runId);
+    },
     async end() {
       sfn.destroy();
       await engine.end();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const POLL_MS = 20;
+const PATIENCE_MS = 20_000;
+
+/** Looks until the condition holds. (`expect.poll` cannot be called in tests that run side by side.) */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`did not happen within ${PATIENCE_MS / 1000} s`);
+    await sleep(POLL_MS);
+  }
 }
 
 function outcomeOf(answer: JsonObject, output: Json | undefined): Outcome {

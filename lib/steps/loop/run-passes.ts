@@ -70,6 +70,8 @@ export async function runPasses(
         if (!(await finishWindow(store, claimed, [result]))) throw new LeaseLost(work.run.run, request.at);
       }
       countItem(counts, result);
+      // Stopped by the loop's own time limit, or with the run: then it is more than a pass that failed.
+      if (result.status === 'failed') throwIfStopped(work);
       if (!goesOn(node, frame, result)) return { kind: 'ended', counts, complete: true };
       input = result.value;
     }

@@ -23,6 +23,7 @@ import { lastOf } from '../program-index.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { endLoop, loopNodeOf } from './loop.ts';
 import { iterationResult } from './settle.ts';
+import { endedByLimit, timeIsUp } from './time-limit.ts';
 
 export async function pass(task: PassTask, env: StepsEnvironment): Promise<TaskAnswer> {
   const opened = await openTask(task, env);
@@ -74,7 +75,7 @@ async function afterPass(step: StepWork, node: LoopNode, index: number): Promise
   if (goesOn(node, frame, result)) return passAt(step, node, index + 1);
   const counts = newCounts();
   for (const each of await readResults(store, record.run, record.at)) countItem(counts, each);
-  return endLoop(step, node, counts, undefined);
+  return endLoop(step, node, counts, endedByLimit(step, result.error) ? timeIsUp(node) : undefined);
 }
 
 /** A redrive comes back to the pass that failed. */

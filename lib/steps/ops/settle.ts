@@ -6,7 +6,7 @@
  * failing by what it finds.
  */
 
-import { type StepError, StepFailure } from '../../blueprint/errors.ts';
+import { StepFailure } from '../../blueprint/errors.ts';
 import type { CollectNode, LoopNode, ParallelNode, PipeNode, StepNode } from '../../compile/program.ts';
 import type { SettleTask, TaskAnswer } from '../../compile/protocol.ts';
 import { getItemsIndex, readItems } from '../../store/items.ts';
@@ -28,6 +28,7 @@ import { outcomeOfRecord } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { failedItem, itemFrame } from '../walk/progress.ts';
 import { endLoop } from './loop.ts';
+import { endedByLimit, timeIsUp } from './time-limit.ts';
 
 const AGAIN: StepEnd = { kind: 'released', answer: { status: 'again', ms: 0 } };
 
@@ -80,22 +81,6 @@ async function settleContainer(
   } catch (error) {
     return { kind: 'ended', outcome: failedOutcome(node, frame.at, error) };
   }
-}
-
-/** The container's own time limit ended what is inside: then its strategy has nothing to go on with. */
-function endedByLimit({ record, work }: StepWork, error: StepError | null | undefined): boolean {
-  return (
-    error?.kind === 'LimitExceeded' &&
-    record.deadline !== undefined &&
-    work.env.clock.now() >= record.deadline
-  );
-}
-
-function timeIsUp(node: StepNode): StepFailure {
-  return new StepFailure(
-    'LimitExceeded',
-    `step "${node.id}" reached its time limit of ${(node.timeoutMs ?? 0) / 1000} s`,
-  );
 }
 
 /** A failure of an older epoch that a redrive runs anew. */

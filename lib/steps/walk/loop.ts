@@ -93,6 +93,7 @@ async function walkPasses(
     const result = await walkItem(work, node, place, null, innerProgress(progress));
     progress.attempts += result.attempts;
     results.push(result);
+    if (result.status === 'failed') throwIfStopped(work);
     if (!goesOn(node, frame, result)) return results;
     input = result.value;
   }
