@@ -5,6 +5,7 @@
  * connection that ended (a crashed server too) is forgotten at once, and the next call opens another. `close()` ends every
  * child process and socket, including one that is being opened; after it nothing is opened any more.
  */
+import { setMaxListeners } from 'node:events';
 import type { ServerConfig } from './config.ts';
 import { type Connection, type Era, openConnection } from './connection.ts';
 import { createGate, type Gate } from './gate.ts';
@@ -82,6 +83,8 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
   }
   const opened = new Set<Promise<Connection>>();
   const shutdown = new AbortController();
+  // Every connection that is being opened listens, and there may be more than the ten that Node takes for a leak.
+  setMaxListeners(0, shutdown.signal);
 
   const open = (state: ServerState, onClosed: () => void): Promise<Connection> => {
     if (shutdown.signal.aborted) return Promise.reject(new Error('the engine is shutting down'));
