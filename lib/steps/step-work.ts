@@ -66,6 +66,26 @@ export async function onStep(
   plan: StepPlan,
   op: (step: StepWork) => Promise<StepEnd>,
 ): Promise<TaskAnswer> {
+  try {
+    return await workOn(task, opened, node, plan, op);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    // A part of the step was another's while the step itself may still be ours: then nobody need wait for the lease to end.
+    const at = plan.at ?? task.at + node.id;
+    await releaseStep(opened.env.store, { run: opened.run.run, at }, opened.owner).catch((fault: unknown) => {
+      if (!(fault instanceof LeaseLost)) throw fault;
+    });
+    throw namedError(BUSY, `another delivery has taken step "${node.id}" over`);
+  }
+}
+
+async function workOn(
+  task: StepTask,
+  opened: OpenedTask,
+  node: StepNode,
+  plan: StepPlan,
+  op: (step: StepWork) => Promise<StepEnd>,
+): Promise<TaskAnswer> {
   const { env, loaded, run, owner } = opened;
   const began = env.clock.now();
   const at = plan.at ?? task.at + node.id;
@@ -117,6 +137,7 @@ export async function onStep(
     owner,
     epoch: task.epoch,
     signal: watch.signal,
+    hold: watch.hold,
     budget: budgetOf(opened),
     tools: new Map(),
     started: { calls: 0 },
@@ -133,8 +154,6 @@ export async function onStep(
     return await settle(task, opened, node, plan, step.record, end, began, work);
   } catch (error) {
     await watch.end();
-    if (error instanceof LeaseLost)
-      throw namedError(BUSY, `another delivery has taken step "${node.id}" over`);
     if (error instanceof Suspended && plan.whenSuspended !== undefined) {
       const { answer, changes } = plan.whenSuspended(error);
       await releaseStep(env.store, step.record, owner, changes);

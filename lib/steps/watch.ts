@@ -12,6 +12,8 @@ export interface Watch {
   signal: AbortSignal;
   /** Looks at the run now; for before a window. */
   look(): Promise<void>;
+  /** Renews the lease now. Throws LeaseLost. */
+  hold(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -36,12 +38,19 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
   let renewAt = clock.now() + limits.renewEveryMs;
   let touchAt = Date.parse(run.touchedAt) + TOUCH_EVERY_MS;
 
+  /** True where a time limit is over. */
+  function timeIsUp(now: number): boolean {
+    if (run.deadline !== undefined && now >= run.deadline)
+      work.abort(new Stop('run-deadline', 'the run reached its time limit'));
+    else if (options.deadline !== undefined && now >= options.deadline)
+      work.abort(new Stop('step-deadline', 'the step reached its time limit'));
+    else return false;
+    return true;
+  }
+
   async function look(): Promise<void> {
     const now = clock.now();
-    if (run.deadline !== undefined && now >= run.deadline)
-      return work.abort(new Stop('run-deadline', 'the run reached its time limit'));
-    if (options.deadline !== undefined && now >= options.deadline)
-      return work.abort(new Stop('step-deadline', 'the step reached its time limit'));
+    if (timeIsUp(now)) return;
     let current: RunRecord | undefined;
     if (now >= touchAt) {
       touchAt = now + TOUCH_EVERY_MS;
@@ -60,7 +69,10 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
   async function renew(): Promise<void> {
     const until = clock.now() + limits.leaseMs;
     const held = await renewLease(store, run.run, options.record.at, options.owner, until);
-    if (!held && !ended.signal.aborted) work.abort(new LeaseLost(run.run, options.record.at));
+    if (!held && !ended.signal.aborted) {
+      work.abort(new LeaseLost(run.run, options.record.at));
+      return;
+    }
     leaseUntil = until;
     renewAt = until - limits.leaseMs + limits.renewEveryMs;
   }
@@ -99,11 +111,17 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
       await round();
     }
   }
+  // A task may come after its time: then nothing is sent.
+  timeIsUp(clock.now());
   const looping = loop();
 
   return {
     signal: work.signal,
     look,
+    async hold() {
+      await renew();
+      if (work.signal.reason instanceof LeaseLost) throw work.signal.reason;
+    },
     async end() {
       ended.abort();
       await looping;

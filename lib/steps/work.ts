@@ -22,6 +22,8 @@ export interface Work {
   epoch: number;
   /** Aborted with a `Stop` or a `LeaseLost` as its reason. */
   signal: AbortSignal;
+  /** Makes sure that the step is still this task's: what was read before is then nobody else's. Throws LeaseLost. */
+  hold(): Promise<void>;
   budget: AttemptBudget;
   /** Tools bound in this task, by step. */
   tools: Map<string, ResolvedTool>;

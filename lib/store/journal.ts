@@ -8,9 +8,9 @@
 
 import type { Json } from '../blueprint/json.ts';
 import { readBody, writeBody } from './body.ts';
-import { ABSENT, getItem, type Item, putItem, queryAll, recordOf, updateItem } from './item.ts';
-import { runKey, windowKey, windowPrefix } from './keys.ts';
-import type { ItemResult, WindowRecord } from './records.ts';
+import { ABSENT, getItem, type Item, putItem, queryAll, queryPage, recordOf, updateItem } from './item.ts';
+import { MAX_WINDOWS, runKey, windowKey, windowPrefix } from './keys.ts';
+import type { ItemResult, JournalItem, WindowRecord } from './records.ts';
 import type { Store } from './store.ts';
 import { RUN_TTL_SECONDS, TTL_ATTRIBUTE } from './table.ts';
 import { bodyOf, expiry } from './values.ts';
@@ -47,7 +47,7 @@ export async function claimWindow(store: Store, window: Omit<WindowRecord, 'stat
 export async function finishWindow(
   store: Store,
   window: WindowRecord,
-  results: readonly ItemResult[],
+  results: readonly JournalItem[],
 ): Promise<boolean> {
   const body = await writeBody(store, window.run, results as unknown as Json);
   const item = await updateItem(
@@ -67,32 +67,13 @@ export async function finishWindow(
 }
 
 /**
- * Takes over a claimed window whose owner is gone (its lease on the loop is void); the answer has the new owner. Undefined:
- * its owner finished it, or another took it, in the meantime.
+ * Takes a window for another owner: a claimed one whose owner is gone (its lease on the loop is void), or a finished one, to
+ * run its failed items anew in a newer epoch. Earlier results stay readable, and stay its results where this owner vanishes
+ * too. Answers the window as it is then; undefined where it is no longer as it was read: decide anew.
+ *
+ * The caller must have seen its own lease hold after it read the window, or it may take it from its successor.
  */
-export async function takeOverWindow(
-  store: Store,
-  window: WindowRecord,
-  owner: string,
-  epoch: number,
-): Promise<WindowRecord | undefined> {
-  return own(store, window, owner, epoch);
-}
-
-/**
- * Claims a finished window again, in a newer epoch, to run its failed items anew. Its earlier results stay readable, and
- * stay its results where this owner vanishes too. Undefined: somebody else did.
- */
-export async function reopenWindow(
-  store: Store,
-  window: WindowRecord,
-  owner: string,
-  epoch: number,
-): Promise<WindowRecord | undefined> {
-  return own(store, window, owner, epoch);
-}
-
-async function own(
+export async function takeWindow(
   store: Store,
   window: WindowRecord,
   owner: string,
@@ -124,7 +105,7 @@ export async function getWindow(
   return item === undefined ? undefined : windowOf(item);
 }
 
-/** All windows of a loop in order, without their results; consistent. */
+/** All windows of a loop in order, without what is written in them; consistent. */
 export async function listWindows(store: Store, run: string, at: string): Promise<WindowRecord[]> {
   const items = await queryAll(store, {
     pk: runKey(run).pk,
@@ -134,19 +115,59 @@ export async function listWindows(store: Store, run: string, at: string): Promis
   return items.map(windowOf);
 }
 
-/** The results in one window; undefined where none were ever written. A reopened window answers its earlier ones. */
-export async function readWindow(
+/** Windows whose objects are read side by side. */
+const READ_AT_ONCE = 16;
+
+export interface JournalRange {
+  /** Windows [from, to). Default: all. */
+  windows?: { from: number; to: number };
+  /** Windows with one of the items [from, to). Default: all. */
+  items?: { from: number; to: number };
+}
+
+/** A window and what was written of its items; undefined where nothing ever was. */
+export interface JournalWindow {
+  window: WindowRecord;
+  items: JournalItem[] | undefined;
+}
+
+/** The windows of a loop in order, a page at a time: what is read and dropped again need not fit into memory. Consistent. */
+export async function* readJournal(
   store: Store,
   run: string,
   at: string,
-  window: number,
-): Promise<ItemResult[] | undefined> {
-  const item = await getItem(store, windowKey(run, at, window));
-  return item === undefined ? undefined : resultsIn(store, item);
+  { windows, items: wanted }: JournalRange = {},
+): AsyncGenerator<JournalWindow> {
+  const { pk } = runKey(run);
+  const keys =
+    windows === undefined
+      ? { prefix: windowPrefix(at) }
+      : {
+          between: [windowKey(run, at, windows.from).sk, windowKey(run, at, lastWindow(windows.to)).sk] as [
+            string,
+            string,
+          ],
+        };
+  let after: Item | undefined;
+  do {
+    const page = await queryPage(store, { pk, ...keys, ...(after === undefined ? {} : { after }) });
+    const found = page.items
+      .map((item) => ({ item, window: windowOf(item) }))
+      .filter(({ window }) => wanted === undefined || (window.from < wanted.to && window.to > wanted.from));
+    for (let first = 0; first < found.length; first += READ_AT_ONCE) {
+      const batch = found.slice(first, first + READ_AT_ONCE);
+      const read = await Promise.all(
+        batch.map(async ({ item, window }) => ({ window, items: await itemsIn(store, item) })),
+      );
+      yield* read;
+    }
+    after = page.next;
+  } while (after !== undefined);
 }
 
-/** Windows whose objects are read side by side. */
-const READ_AT_ONCE = 16;
+function lastWindow(to: number): number {
+  return Math.min(to, MAX_WINDOWS) - 1;
+}
 
 /**
  * The results of items [from, to) (default: all) that have been written, by index. Items without a result are missing from
@@ -159,24 +180,16 @@ export async function readResults(
   from = 0,
   to = Number.POSITIVE_INFINITY,
 ): Promise<ItemResult[]> {
-  const items = await queryAll(store, { pk: runKey(run).pk, prefix: windowPrefix(at) });
-  const wanted = items.filter((item) => {
-    const window = windowOf(item);
-    return window.from < to && window.to > from;
-  });
   const results: ItemResult[] = [];
-  while (wanted.length > 0) {
-    const batch = wanted.splice(0, READ_AT_ONCE);
-    for (const found of await Promise.all(batch.map((item) => resultsIn(store, item)))) {
-      if (found !== undefined) results.push(...found);
+  for await (const { items = [] } of readJournal(store, run, at, { items: { from, to } })) {
+    for (const { made: _, ...result } of items) {
+      if (result.index >= from && result.index < to) results.push(result);
     }
   }
-  return results
-    .filter((result) => result.index >= from && result.index < to)
-    .sort((a, b) => a.index - b.index);
+  return results.sort((a, b) => a.index - b.index);
 }
 
-async function resultsIn(store: Store, item: Item): Promise<ItemResult[] | undefined> {
+async function itemsIn(store: Store, item: Item): Promise<JournalItem[] | undefined> {
   if (item.json === undefined && item.key === undefined) return undefined;
-  return (await readBody(store, bodyOf(item))) as unknown as ItemResult[];
+  return (await readBody(store, bodyOf(item))) as unknown as JournalItem[];
 }

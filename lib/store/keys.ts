@@ -40,6 +40,8 @@ export const valueKey = (run: string, at: string, kind: ValueKind = 'value'): Ke
 });
 export const itemsKey = (run: string, at: string): Key => ({ pk: `RUN#${run}`, sk: `ITEMS#${pathKey(at)}` });
 export const windowPrefix = (at: string): string => `WINDOW#${pathKey(at)}#`;
+/** Windows that a loop may have: six digits of a sort key. */
+export const MAX_WINDOWS = 1_000_000;
 export const windowKey = (run: string, at: string, window: number): Key => ({
   pk: `RUN#${run}`,
   sk: `${windowPrefix(at)}${padded(window, 6)}`,

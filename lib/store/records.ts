@@ -147,6 +147,12 @@ export interface ItemResult {
   attempts: number;
 }
 
+/** An item as a loop's journal has it. */
+export interface JournalItem extends ItemResult {
+  /** Of a failed item: what its steps had made before, so that a redrive does not make it again. Read by the steps alone. */
+  made?: Json;
+}
+
 /** RUN#id / WINDOW#at#k: items [from, to) claimed together before any of them is sent. */
 export interface WindowRecord {
   run: string;

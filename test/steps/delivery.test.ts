@@ -1,11 +1,13 @@
 /** Deliveries that come twice, late, or after one that vanished; and redrives. Tasks are sent by hand, the store is real. */
 import { randomUUID } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Blueprint } from '../../lib/blueprint/types.ts';
 import type { CallTask, LoopTask, Task } from '../../lib/compile/protocol.ts';
 import type { StepsEnvironment } from '../../lib/steps/environment.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
-import type { ItemResult } from '../../lib/store/records.ts';
+import { claimWindow, finishWindow } from '../../lib/store/journal.ts';
+import type { ItemResult, WindowRecord } from '../../lib/store/records.ts';
 import { claimRun, createRun, getRun, setStop } from '../../lib/store/runs.ts';
 import { getStep } from '../../lib/store/steps.ts';
 import { putValue } from '../../lib/store/values.ts';
@@ -238,6 +240,53 @@ test('the same with read-only calls: what was under way is made again, and nothi
   expect(await lost).toBe('Busy');
   expect(byStatus(await harness.results(run, 'each'))).toEqual({ succeeded: ITEMS });
   expect(new Set(harness.calls().map(({ args }) => args.n)).size).toBe(40);
+});
+
+const ghost = { at: 'each', window: 1, from: 4, to: 6, owner: 'ghost/1', epoch: 0 };
+
+test('a window that a late worker of before has claimed is taken over: nothing is sent twice', async () => {
+  const { run, task } = await prepared([loopOf('work')]);
+  const window: WindowRecord = { ...ghost, run, state: 'claimed' };
+  await claimWindow(harness.store, window);
+  expect(await runTask(task('each'), harness.env)).toMatchObject({ status: 'done', count: 40 });
+  const known = ITEMS.filter((i) => i !== 4 && i !== 5);
+  expect(byStatus(await harness.results(run, 'each'))).toEqual({ succeeded: known, OutcomeUnknown: [4, 5] });
+  expect(
+    harness
+      .calls()
+      .map(({ args }) => args.n)
+      .sort(),
+  ).toEqual([...known].sort());
+  expect(await finishWindow(harness.store, window, [])).toBe(false);
+});
+
+test('a window that its late worker ends while it is being taken over stands as it was ended', async () => {
+  const { run, task } = await prepared([loopOf('work')]);
+  const window: WindowRecord = { ...ghost, run, state: 'claimed' };
+  await claimWindow(harness.store, window);
+  const results = [4, 5].map((index): ItemResult => {
+    return { index, item: index, status: 'succeeded', value: 'late', error: null, attempts: 1 };
+  });
+  const { table } = harness.store;
+  const state = { ended: false };
+  const client = new Proxy(table.client, {
+    get(target, name) {
+      if (name !== 'send') return Reflect.get(target, name);
+      return async (command: { input: { Key?: { sk?: unknown } } }) => {
+        if (String(command.input.Key?.sk).startsWith('WINDOW#') && command instanceof UpdateCommand) {
+          if (!state.ended) expect(await finishWindow(harness.store, window, results)).toBe(true);
+          state.ended = true;
+        }
+        return target.send(command as never);
+      };
+    },
+  });
+  const env = { ...harness.env, store: { ...harness.store, table: { ...table, client } } };
+  expect(await runTask(task('each'), env)).toMatchObject({ status: 'done', count: 40 });
+  const found = await harness.results(run, 'each');
+  expect(byStatus(found)).toEqual({ succeeded: ITEMS });
+  expect(found.filter(({ value }) => value === 'late').map(({ index }) => index)).toEqual([4, 5]);
+  expect(harness.calls()).toHaveLength(38);
 });
 
 test('a redrive runs the failed items anew, and not those that succeeded or are unknown', async () => {

@@ -8,13 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { putClaim } from '../../lib/store/claims.ts';
 import { putItems, readItems } from '../../lib/store/items.ts';
-import {
-  claimWindow,
-  finishWindow,
-  readResults,
-  reopenWindow,
-  takeOverWindow,
-} from '../../lib/store/journal.ts';
+import { claimWindow, finishWindow, readResults, takeWindow } from '../../lib/store/journal.ts';
 import { openStep } from '../../lib/store/open-step.ts';
 import type { StepRecord, WindowRecord } from '../../lib/store/records.ts';
 import { addToBudget, claimRun, createRun, reopenRun, setStop } from '../../lib/store/runs.ts';
@@ -178,11 +172,11 @@ describe('with answers lost', () => {
     };
     const results = [{ index: 0, item: 0, status: 'succeeded' as const, value: 0, error: null, attempts: 1 }];
     expect(await claimWindow(store, window)).toBe(true);
-    const taken = await takeOverWindow(store, window, 'b', 0);
+    const taken = await takeWindow(store, window, 'b', 0);
     if (taken === undefined) throw new Error('not taken');
     expect(await finishWindow(store, window, results)).toBe(false);
     expect(await finishWindow(store, taken, results)).toBe(true);
-    expect(await reopenWindow(store, { ...taken, state: 'done' }, 'c', 1)).toMatchObject({
+    expect(await takeWindow(store, { ...taken, state: 'done' }, 'c', 1)).toMatchObject({
       owner: 'c',
       epoch: 1,
     });

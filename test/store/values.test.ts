@@ -9,10 +9,9 @@ import {
   finishWindow,
   getWindow,
   listWindows,
+  readJournal,
   readResults,
-  readWindow,
-  reopenWindow,
-  takeOverWindow,
+  takeWindow,
 } from '../../lib/store/journal.ts';
 import type { ItemResult, WindowRecord } from '../../lib/store/records.ts';
 import {
@@ -210,24 +209,29 @@ describe('the journal', () => {
       [2, 'claimed'],
       [11, 'done'],
     ]);
-    expect(await readWindow(store, run, 'loop', 2)).toBeUndefined();
-    expect(await readWindow(store, run, 'loop', 1)).toEqual(big);
+    const windows: [number, ItemResult[] | undefined][] = [];
+    for await (const { window, items } of readJournal(store, run, 'loop', { windows: { from: 1, to: 11 } }))
+      windows.push([window.window, items]);
+    expect(windows).toEqual([
+      [1, big],
+      [2, undefined],
+    ]);
   });
 
   it('hears nothing more from an owner whose window was taken over', async () => {
     const { store } = standIns;
     const run = freshId();
     await claimWindow(store, windowOf(run, 0));
-    const taken = await takeOverWindow(store, windowOf(run, 0), 'boot2/b', 0);
+    const taken = await takeWindow(store, windowOf(run, 0), 'boot2/b', 0);
     expect(taken).toEqual(windowOf(run, 0, { owner: 'boot2/b' }));
-    expect(await takeOverWindow(store, windowOf(run, 0), 'boot2/c', 0)).toBeUndefined();
+    expect(await takeWindow(store, windowOf(run, 0), 'boot2/c', 0)).toBeUndefined();
     expect(await finishWindow(store, windowOf(run, 0), tens(0))).toBe(false);
     expect(await readResults(store, run, 'loop')).toEqual([]);
     if (taken === undefined) throw new Error('not taken');
     expect(await finishWindow(store, taken, tens(0))).toBe(true);
     // Its own repetition, and a takeover that comes after the end.
     expect(await finishWindow(store, taken, tens(0))).toBe(true);
-    expect(await takeOverWindow(store, taken, 'boot2/c', 0)).toBeUndefined();
+    expect(await takeWindow(store, taken, 'boot2/c', 0)).toBeUndefined();
   });
 
   it('keeps earlier results while a newer epoch runs the failures anew', async () => {
@@ -239,17 +243,17 @@ describe('the journal', () => {
     await finishWindow(store, window, first);
     const done = await getWindow(store, run, 'loop', 0);
     if (done === undefined) throw new Error('no window');
-    const reopened = await reopenWindow(store, done, 'boot1/b', 1);
+    const reopened = await takeWindow(store, done, 'boot1/b', 1);
     expect(reopened).toMatchObject({ state: 'claimed', epoch: 1, owner: 'boot1/b' });
-    expect(await readWindow(store, run, 'loop', 0)).toEqual(first);
+    expect(await readResults(store, run, 'loop')).toEqual(first);
     // A late reopening of the same state, and one that would go back.
-    expect(await reopenWindow(store, done, 'boot1/c', 1)).toBeUndefined();
+    expect(await takeWindow(store, done, 'boot1/c', 1)).toBeUndefined();
     if (reopened === undefined) throw new Error('not reopened');
-    expect(await takeOverWindow(store, reopened, 'boot1/d', 0)).toBeUndefined();
+    expect(await takeWindow(store, reopened, 'boot1/d', 0)).toBeUndefined();
     const second = [result(0), result(1, { value: 'x'.repeat(20_000), attempts: 2 })];
     expect(await finishWindow(store, reopened, second)).toBe(true);
     expect(await readResults(store, run, 'loop')).toEqual(second);
-    const again = await reopenWindow(store, { ...reopened, state: 'done' }, 'boot1/e', 2);
+    const again = await takeWindow(store, { ...reopened, state: 'done' }, 'boot1/e', 2);
     if (again === undefined) throw new Error('not reopened');
     await finishWindow(store, again, first);
     expect(await readResults(store, run, 'loop')).toEqual(first);

@@ -4,11 +4,11 @@
  */
 import type { Json } from '../../blueprint/json.ts';
 import { claimWindow, finishWindow } from '../../store/journal.ts';
-import type { ItemResult, WindowRecord } from '../../store/records.ts';
+import type { JournalItem, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import type { Progress } from '../walk/progress.ts';
 import { throwIfStopped, type Work } from '../work.ts';
-import type { OpenWindow } from './recover.ts';
+import type { JournalEnd, OpenWindow, Recovered } from './recover.ts';
 import type { WindowSizer } from './window-size.ts';
 
 /** A window whose items are being run. */
@@ -28,7 +28,7 @@ export interface Feed {
   /** The next item; undefined where none is left, or the feed was stopped. */
   take(): FedItem | undefined | Promise<FedItem | undefined>;
   /** An item ended: with the last of its window the results are written. */
-  ended(window: ActiveWindow, result: ItemResult): void;
+  ended(window: ActiveWindow, result: JournalItem): void;
   /** No item is given any more. */
   stop(): void;
   /** Waits for what is being written; windows that have open or unsent items are left as they are. */
@@ -50,16 +50,14 @@ export interface FeedRequest {
   concurrency: number;
   /** Looks at the run before a window is given out. */
   look(): Promise<void>;
+  /** What the journal has from there on. */
+  recoverFrom(end: JournalEnd): Promise<Recovered>;
 }
 
 /** Windows whose results are being written at most, before the workers wait. */
 const MAX_WRITING = 8;
 
-export function createFeed(
-  work: Work,
-  request: FeedRequest,
-  start: { windows: readonly OpenWindow[]; next: number; nextWindow: number },
-): Feed {
+export function createFeed(work: Work, request: FeedRequest, start: Recovered): Feed {
   const { store } = work.env;
   const active = new Set<ActiveWindow>();
   /** Windows with items to give, in order. */
@@ -99,7 +97,13 @@ export function createFeed(
     throwIfStopped(work);
     await work.budget.reserve((unsent + to - from) * request.attemptsEach);
     const { state: _state, ...claimed } = window;
-    if (!(await claimWindow(store, claimed))) throw new LeaseLost(work.run.run, request.at);
+    if (!(await claimWindow(store, claimed))) {
+      // An owner from before, who has not noticed yet that it lost the loop, was faster.
+      const found = await request.recoverFrom({ next: from, nextWindow: window.window });
+      ({ next, nextWindow } = found);
+      for (const each of found.windows) add(each);
+      return;
+    }
     const todo = Array.from({ length: to - from }, (_, i) => from + i);
     add({ record: window, results: [], todo, resumes: new Map() });
   }

@@ -6,7 +6,7 @@
  * a window over and vanishes leaves it unknown, whatever was said of it before.
  */
 import type { Json } from '../../blueprint/json.ts';
-import type { ItemResult } from '../../store/records.ts';
+import type { JournalItem } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { getValue, putValue } from '../../store/values.ts';
 import type { CallState } from '../call/attempt.ts';
@@ -23,7 +23,7 @@ export interface PartialItem {
 
 export interface PartialWindow {
   window: number;
-  done: ItemResult[];
+  done: JournalItem[];
   suspended: PartialItem[];
 }
 

@@ -10,13 +10,13 @@
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
-import { listWindows, readResults, reopenWindow, takeOverWindow } from '../../store/journal.ts';
-import type { ItemResult, WindowRecord } from '../../store/records.ts';
+import { type JournalWindow, readJournal, takeWindow } from '../../store/journal.ts';
+import type { ItemResult, JournalItem, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import { stepErrorOf } from '../failure.ts';
 import type { Frame } from '../frame.ts';
 import { iterationOf } from '../occurrence.ts';
-import { failedItem, type Progress } from '../walk/progress.ts';
+import { failedItem, type Progress, progressAfter } from '../walk/progress.ts';
 import type { Work } from '../work.ts';
 import { type Partial, progressOf, readPartial } from './partial.ts';
 import { bodyMayRepeat, mayRunAnew } from './repeat.ts';
@@ -24,77 +24,102 @@ import { bodyMayRepeat, mayRunAnew } from './repeat.ts';
 /** A window to be worked on: what it has already, and which of its items are to be run. */
 export interface OpenWindow {
   record: WindowRecord;
-  results: ItemResult[];
+  results: JournalItem[];
   /** Items to run, in order. */
   todo: number[];
   resumes: Map<number, Progress>;
 }
 
-export interface Recovered {
-  /** Windows to work on first. */
-  windows: OpenWindow[];
-  /** Results that stand, of windows that need no work. */
-  kept: ItemResult[];
-  /** Items from here on have no window. */
+/** Where the items go on that have no window yet. */
+export interface JournalEnd {
   next: number;
   nextWindow: number;
 }
 
-export interface RecoverRequest {
-  at: string;
-  from: number;
-  to: number;
-  firstWindow: number;
-  /** The journal's windows from here on are another lane's. */
-  endWindow: number;
-  itemAt(index: number): Json;
+export interface Recovered extends JournalEnd {
+  /** Windows to work on first. */
+  windows: OpenWindow[];
 }
 
-/** Reads the journal and takes over what is nobody's any more. Throws LeaseLost where somebody else does. */
+export interface RecoverRequest {
+  at: string;
+  /** The journal's windows from here on are another lane's. */
+  endWindow: number;
+  /** Where the last task left its unfinished windows. */
+  partialAt: string;
+  itemAt(index: number): Json;
+  /** Told of every result that stands. */
+  onKept(result: ItemResult): void;
+}
+
+/**
+ * Reads the journal from `start` on and takes over what is nobody's any more. An owner from before may still be at work and
+ * change a window under it, which is then decided anew. Throws LeaseLost.
+ */
 export async function recover(
   work: Work,
   node: LoopNode,
   frame: Frame,
   request: RecoverRequest,
+  start: JournalEnd,
 ): Promise<Recovered> {
-  const { env, run } = work;
-  const { at } = request;
-  const recovered: Recovered = { windows: [], kept: [], next: request.from, nextWindow: request.firstWindow };
-  const windows = (await listWindows(env.store, run.run, at)).filter(
-    ({ window }) => window >= request.firstWindow && window < request.endWindow,
-  );
-  if (windows.length === 0) return recovered;
-  const [results, partial] = await Promise.all([
-    readResults(env.store, run.run, at, request.from, request.to),
-    readPartial(env.store, run.run, request.firstWindow === 0 ? at : `${at}#${request.firstWindow}`),
-  ]);
-  const byIndex = new Map(results.map((result) => [result.index, result]));
-  for (const window of windows) {
-    recovered.next = Math.max(recovered.next, window.to);
-    recovered.nextWindow = Math.max(recovered.nextWindow, window.window + 1);
-    const open = await recoverWindow(work, node, frame, request, window, byIndex, partial);
-    if (open !== undefined) recovered.windows.push(open);
-    else {
-      for (let index = window.from; index < window.to; index += 1) {
-        const result = byIndex.get(index);
-        if (result !== undefined) recovered.kept.push(result);
-      }
-    }
+  const { store } = work.env;
+  const { run } = work.run;
+  const recovered: Recovered = { windows: [], ...start };
+  const partial = await readPartial(store, run, request.partialAt);
+  const windows = { from: start.nextWindow, to: request.endWindow };
+  for await (const found of readJournal(store, run, request.at, { windows })) {
+    const open = await recoverWindow(work, node, frame, request, found, partial);
+    const { record, results } = open;
+    recovered.next = Math.max(recovered.next, record.to);
+    recovered.nextWindow = Math.max(recovered.nextWindow, record.window + 1);
+    for (const result of results) request.onKept(result);
+    if (record.state === 'claimed') recovered.windows.push(open);
   }
   return recovered;
 }
 
+/** Times that a window is decided anew because it changed: an owner from before can finish it once. */
+const DECISIONS = 3;
+
+/** The window as it stands: this task's own, or done with nothing to do in it. */
 async function recoverWindow(
   work: Work,
   node: LoopNode,
   frame: Frame,
   request: RecoverRequest,
-  window: WindowRecord,
-  byIndex: ReadonlyMap<number, ItemResult>,
+  first: JournalWindow,
   partial: Partial | undefined,
-): Promise<OpenWindow | undefined> {
+): Promise<OpenWindow> {
   const { env, owner, epoch } = work;
-  const results: ItemResult[] = [];
+  let found: JournalWindow | undefined = first;
+  for (let decision = 0; found !== undefined && decision < DECISIONS; decision += 1) {
+    const open = await decide(work, node, frame, request, found, partial);
+    if (open.record.state === 'done' && open.todo.length === 0) return open;
+    await work.hold();
+    const record = await takeWindow(env.store, open.record, owner, epoch);
+    if (record !== undefined) return { ...open, record };
+    const { window } = open.record;
+    found = undefined;
+    for await (const again of readJournal(env.store, work.run.run, request.at, {
+      windows: { from: window, to: window + 1 },
+    })) {
+      found = again;
+    }
+  }
+  throw new LeaseLost(work.run.run, request.at);
+}
+
+/** What is to be done of a window, by what is known of it. */
+async function decide(
+  work: Work,
+  node: LoopNode,
+  frame: Frame,
+  request: RecoverRequest,
+  { window, items = [] }: JournalWindow,
+  partial: Partial | undefined,
+): Promise<OpenWindow> {
+  const results: JournalItem[] = [];
   const todo: number[] = [];
   const resumes = new Map<number, Progress>();
   // Of a window that was let go of in order it is known what was sent.
@@ -104,27 +129,22 @@ async function recoverWindow(
       : undefined;
   const known = window.state === 'done' || left !== undefined;
   const mayRepeat = known || (await bodyMayRepeat(work, node));
-  const done = new Map(left?.done.map((result) => [result.index, result]));
+  const written = new Map([...items, ...(left?.done ?? [])].map((result) => [result.index, result]));
   const suspended = new Map(left?.suspended.map((item) => [item.index, item]));
   for (let index = window.from; index < window.to; index += 1) {
-    const result = done.get(index) ?? byIndex.get(index);
+    const result = written.get(index);
     const halfway = suspended.get(index);
     // In a window that was claimed anew, a failed item may have been sent again before the work broke off.
     const settled = result !== undefined && (result.status !== 'failed' || known);
-    const again = result?.status === 'failed' && window.epoch < epoch && mayRunAnew(node, work, result);
+    const again = result?.status === 'failed' && window.epoch < work.epoch && mayRunAnew(node, work, result);
     if (settled && !again) results.push(result);
     else if (known || mayRepeat) {
       todo.push(index);
       if (halfway !== undefined) resumes.set(index, progressOf(halfway));
+      else if (result?.made !== undefined) resumes.set(index, progressAfter(result.made));
     } else results.push(unknownItem(node, frame, index, request.itemAt(index)));
   }
-  if (window.state === 'done' && todo.length === 0) return undefined;
-  const record =
-    window.state === 'done'
-      ? await reopenWindow(env.store, window, owner, epoch)
-      : await takeOverWindow(env.store, window, owner, epoch);
-  if (record === undefined) throw new LeaseLost(work.run.run, request.at);
-  return { record, results, todo, resumes };
+  return { record: window, results, todo, resumes };
 }
 
 /** An item that was claimed by somebody who vanished: nobody knows whether its calls were carried out. */

@@ -10,14 +10,14 @@ import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
 import type { ItemResult } from '../../store/records.ts';
 import type { Frame } from '../frame.ts';
-import { itemFrame, newProgress, type Progress, withoutFailures } from '../walk/progress.ts';
+import { itemFrame, madeBefore, newProgress, type Progress } from '../walk/progress.ts';
 import { walkItem } from '../walk/walk.ts';
 import { Suspended, throwIfStopped, type Work } from '../work.ts';
 import { callsPerIteration, toolCallsIn } from './calls.ts';
 import { createFeed, type FedItem } from './feed.ts';
 import { countItem, type LoopCounts, newCounts } from './outcome.ts';
 import { type PartialWindow, partialItem, writePartial } from './partial.ts';
-import { recover } from './recover.ts';
+import { type JournalEnd, type Recovered, recover } from './recover.ts';
 import { createWindowSizer } from './window-size.ts';
 
 export interface ItemsRequest {
@@ -36,6 +36,7 @@ export interface ItemsRequest {
   halted(): boolean;
   /** A failed item under `abort`. */
   onHalt(): Promise<void>;
+  /** Looks at the run now. */
   look(): Promise<void>;
 }
 
@@ -52,16 +53,18 @@ export async function runItems(
   request: ItemsRequest,
 ): Promise<ItemsEnd> {
   const { clock, limits } = work.env;
-  const recovered = request.entered
-    ? await recover(work, node, frame, request)
-    : { windows: [], kept: [], next: request.from, nextWindow: request.firstWindow };
   const counts = newCounts();
-  for (const result of recovered.kept) countItem(counts, result);
-  for (const window of recovered.windows) for (const result of window.results) countItem(counts, result);
-  const callsOften = toolCallsIn(node).length > 1;
+  // A lane has its own beside those of the others.
+  const partialAt = request.firstWindow === 0 ? request.at : `${request.at}#${request.firstWindow}`;
+  const recovery = { ...request, partialAt, onKept: (result: ItemResult) => countItem(counts, result) };
+  const recoverFrom = (end: JournalEnd): Promise<Recovered> => recover(work, node, frame, recovery, end);
+  const begin = { next: request.from, nextWindow: request.firstWindow };
+  const recovered = request.entered ? await recoverFrom(begin) : { windows: [], ...begin };
+  const keepsMade = toolCallsIn(node).length > 1;
   const abort = node.strategy.onStepFailure === 'abort';
   const sizer = createWindowSizer(limits.windowMs, request.concurrency);
-  const feed = createFeed(work, { ...request, attemptsEach: callsPerIteration(node), sizer }, recovered);
+  const attemptsEach = callsPerIteration(node);
+  const feed = createFeed(work, { ...request, attemptsEach, sizer, recoverFrom }, recovered);
   const suspended = new Map<number, { progress: Progress; fed: FedItem }>();
   const state: {
     failure?: StepFailure;
@@ -75,9 +78,6 @@ export async function runItems(
     short: false,
     open: 0,
   };
-  // What an earlier delivery saw fail stands.
-  if (abort && counts.failed > 0) halt();
-
   function halt(): void {
     if (!state.halted) state.halting = settledLater(request.onHalt());
     state.halted = true;
@@ -102,16 +102,16 @@ export async function runItems(
     }
     sizer.ended(clock.now() - began);
     countItem(counts, result);
-    feed.ended(window, result);
-    if (result.status !== 'failed') return;
-    // What such an item has done is not done again where a redrive runs it anew.
-    if (callsOften) suspended.set(index, { progress: withoutFailures(progress), fed });
-    if (abort) halt();
+    const failed = result.status === 'failed';
+    const made = failed && keepsMade ? madeBefore(progress) : undefined;
+    feed.ended(window, made === undefined ? result : { ...result, made });
+    if (failed && abort) halt();
   }
 
   async function worker(): Promise<void> {
     for (;;) {
-      if (request.halted()) halt();
+      // What an earlier delivery saw fail stands.
+      if (request.halted() || (abort && counts.failed > 0)) halt();
       if (work.signal.aborted) throwIfStopped(work);
       const taken = feed.take();
       const fed = taken instanceof Promise ? await taken : taken;
@@ -179,9 +179,8 @@ export async function runItems(
       known.suspended.push(partialItem(index, progress));
       windows.set(window, known);
     }
-    const place = request.firstWindow === 0 ? request.at : `${request.at}#${request.firstWindow}`;
     const partial = { owner: work.owner, windows: [...windows.values()] };
-    await writePartial(work.env.store, work.run.run, place, partial, request.fence);
+    await writePartial(work.env.store, work.run.run, partialAt, partial, request.fence);
   }
 }
 

@@ -5,14 +5,14 @@
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
-import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
-import type { ItemResult, WindowRecord } from '../../store/records.ts';
+import { finishWindow, type JournalWindow, readJournal } from '../../store/journal.ts';
+import type { ItemResult, JournalItem, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import type { Frame } from '../frame.ts';
-import { itemFrame, newProgress, type Progress, withoutFailures } from '../walk/progress.ts';
+import { itemFrame, madeBefore, newProgress, type Progress, progressAfter } from '../walk/progress.ts';
 import { walkItem } from '../walk/walk.ts';
 import { Suspended, throwIfStopped, type Work } from '../work.ts';
-import { callsPerIteration, toolCallsIn } from './calls.ts';
+import { callsPerIteration } from './calls.ts';
 import { countItem, newCounts } from './outcome.ts';
 import { partialItem, progressOf, readPartial, writePartial } from './partial.ts';
 import { goesOn } from './passes.ts';
@@ -37,14 +37,18 @@ export async function runPasses(
 ): Promise<ItemsEnd> {
   const { store } = work.env;
   const counts = newCounts();
-  const journal = request.entered ? await readJournal(work, request.at) : { windows: [], results: [] };
+  const journal = new Map<number, JournalWindow>();
+  if (request.entered) {
+    for await (const found of readJournal(store, work.run.run, request.at))
+      journal.set(found.window.window, found);
+  }
   const partial = request.entered ? await readPartial(store, work.run.run, request.at) : undefined;
   let input: Json = null;
   try {
     for (let pass = 0; ; pass += 1) {
-      const window = journal.windows.find((each) => each.window === pass);
-      const recorded = journal.results.find((each) => each.index === pass);
-      let result: ItemResult;
+      const { window, items } = journal.get(pass) ?? {};
+      const recorded = items?.[0];
+      let result: JournalItem;
       if (window?.state === 'done' && recorded !== undefined && !runsAnew(work, node, window, recorded)) {
         result = recorded;
       } else {
@@ -57,14 +61,17 @@ export async function runPasses(
             ? partial.windows.find((each) => each.window === pass)
             : undefined;
         const broken = window?.state === 'claimed' && left === undefined;
-        const ended = window?.state === 'claimed' ? left?.done[0] : undefined;
-        if (ended !== undefined && !runsAnew(work, node, window, ended)) {
-          result = ended;
-        } else if (broken && !(await bodyMayRepeat(work, node))) {
+        if (broken && !(await bodyMayRepeat(work, node))) {
           result = unknownItem(node, frame, pass, null);
         } else {
           const halfway = left?.suspended.find((item) => item.index === pass);
-          const progress = halfway === undefined ? newProgress() : progressOf(halfway);
+          const made = recorded?.made;
+          const progress =
+            halfway !== undefined
+              ? progressOf(halfway)
+              : made !== undefined
+                ? progressAfter(made)
+                : newProgress();
           result = await runPass(work, node, frame, request, claimed, input, progress);
         }
         if (!(await finishWindow(store, claimed, [result]))) throw new LeaseLost(work.run.run, request.at);
@@ -97,21 +104,18 @@ async function runPass(
   window: WindowRecord,
   input: Json,
   progress: Progress,
-): Promise<ItemResult> {
+): Promise<JournalItem> {
   const pass = window.from;
-  const leave = (left: Progress, done: ItemResult[]): Promise<void> => {
-    const windows = [{ window: pass, done, suspended: [partialItem(pass, left)] }];
-    const partial = { owner: work.owner, windows };
-    return writePartial(work.env.store, work.run.run, request.at, partial, request.fence);
-  };
   try {
     const result = await walkItem(work, node, itemFrame(frame, node, pass, { input }), null, progress);
-    // What such a pass has done is not done again where a redrive runs it anew.
-    const keeps = result.status === 'failed' && toolCallsIn(node).length > 1;
-    if (keeps) await leave(withoutFailures(progress), [result]);
-    return result;
+    const made = result.status === 'failed' ? madeBefore(progress) : undefined;
+    return made === undefined ? result : { ...result, made };
   } catch (error) {
-    if (error instanceof Suspended) await leave(progress, []);
+    if (error instanceof Suspended) {
+      const windows = [{ window: pass, done: [], suspended: [partialItem(pass, progress)] }];
+      const partial = { owner: work.owner, windows };
+      await writePartial(work.env.store, work.run.run, request.at, partial, request.fence);
+    }
     throw error;
   }
 }
@@ -123,15 +127,4 @@ function runsAnew(work: Work, node: LoopNode, window: WindowRecord | undefined, 
     window.epoch < work.epoch &&
     mayRunAnew(node, work, result)
   );
-}
-
-async function readJournal(
-  work: Work,
-  at: string,
-): Promise<{ windows: WindowRecord[]; results: ItemResult[] }> {
-  const [windows, results] = await Promise.all([
-    listWindows(work.env.store, work.run.run, at),
-    readResults(work.env.store, work.run.run, at),
-  ]);
-  return { windows, results };
 }

@@ -2,7 +2,7 @@
  * Writes the results of a loop whose items were states into its journal, so that every loop is read in one way. A second
  * delivery, and a redrive, write the same windows anew.
  */
-import { claimWindow, finishWindow, listWindows, reopenWindow, takeOverWindow } from '../../store/journal.ts';
+import { claimWindow, finishWindow, listWindows, takeWindow } from '../../store/journal.ts';
 import type { ItemResult, WindowRecord } from '../../store/records.ts';
 import { LeaseLost } from '../../store/steps.ts';
 import type { Work } from '../work.ts';
@@ -45,10 +45,8 @@ export async function own(
     if (!(await claimWindow(env.store, claim))) throw new LeaseLost(run, at);
     return { ...claim, state: 'claimed' };
   }
-  const taken =
-    known.state === 'done'
-      ? await reopenWindow(env.store, known, owner, epoch)
-      : await takeOverWindow(env.store, known, owner, epoch);
+  await work.hold();
+  const taken = await takeWindow(env.store, known, owner, epoch);
   if (taken === undefined) throw new LeaseLost(run, at);
   return taken;
 }

@@ -44,8 +44,13 @@ export function failedItem(index: number, item: Json, error: StepError, attempts
   return { index, item, status: 'failed', value: null, error, attempts };
 }
 
-/** A failed item's progress, so that what failed in it runs anew. */
-export function withoutFailures(progress: Progress): Progress {
-  const ended = [...progress.ended].filter(([, outcome]) => outcome.status === 'succeeded');
-  return { ...newProgress(), ended: new Map(ended) };
+/** What a failed item keeps for a redrive, which runs anew what failed in it and nothing else; undefined for nothing. */
+export function madeBefore({ ended }: Progress): Json | undefined {
+  const made = [...ended].filter(([, outcome]) => outcome.status === 'succeeded');
+  return made.length === 0 ? undefined : (made as unknown as Json);
+}
+
+/** The progress that a failed item goes on from. */
+export function progressAfter(made: Json): Progress {
+  return { ...newProgress(), ended: new Map(made as unknown as [string, Outcome][]) };
 }
