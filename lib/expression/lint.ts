@@ -81,38 +81,50 @@ function isItself(node: Ast): boolean {
 
 function lintPath(node: Ast & { type: 'path' }, current: Current, wide: boolean, context: LintContext): void {
   const { start, steps } = node;
-  let value = current;
-  if (start.type === 'root') value = SCOPE;
+  let first = current;
+  if (start.type === 'root') first = SCOPE;
   else if (start.type !== 'current') {
     lintNode(start, current, false, context);
-    value = { isScope: false, mayBeNull: context.isNullable(start, current) };
+    first = { isScope: false, mayBeNull: context.isNullable(start, current) };
   } else if (!start.written) lintBareName(node, current, context);
   if (start.type === 'not' && steps.length > 0) lintNot(node, start, context);
 
+  const valueBefore = (index: number): Current => {
+    const last = steps[index - 1];
+    if (last === undefined) return first;
+    if (isProjection(last)) return ELEMENT;
+    const before: Ast = { ...node, steps: steps.slice(0, index) };
+    return { isScope: false, mayBeNull: context.isNullable(before, current) };
+  };
   steps.forEach((step, index) => {
-    lintStep(step, value, context);
+    lintStep(step, () => valueBefore(index), context);
     if (step.type === 'index') lintIndex(node, index, wide, context);
     if (step.type === 'filter') lintNullFilter(node, step, index, context);
-    const before: Ast = { ...node, steps: steps.slice(0, index + 1) };
-    value = isProjection(step) ? ELEMENT : { isScope: false, mayBeNull: context.isNullable(before, current) };
   });
 }
 
-function lintStep(step: PathStep, value: Current, context: LintContext): void {
+/** @param valueBefore what the step is taken of; few steps ask, and to answer takes a walk of the path. */
+function lintStep(step: PathStep, valueBefore: () => Current, context: LintContext): void {
   switch (step.type) {
     case 'filter':
       lintNode(step.condition, ELEMENT, true, context);
       return;
-    case 'multi-list':
+    case 'multi-list': {
+      const value = valueBefore();
       for (const item of step.items) lintNode(item, value, true, context);
       return;
-    case 'multi-hash':
+    }
+    case 'multi-hash': {
+      const value = valueBefore();
       for (const entry of step.entries) lintNode(entry.value, value, true, context);
       return;
-    case 'call':
+    }
+    case 'call': {
+      const value = valueBefore();
       lintCall(step, value, context);
       for (const arg of step.args) lintNode(arg, value, true, context);
       return;
+    }
     case 'field':
     case 'index':
     case 'slice':

@@ -45,25 +45,31 @@ export function mayBeNull(node: Ast, current: Current, known: NullKnowledge): bo
 function pathMayBeNull(node: Ast & { type: 'path' }, current: Current, known: NullKnowledge): boolean {
   const { start, steps } = node;
   let names: string[] | undefined;
-  let result: boolean;
+  let before: boolean;
   if (start.type === 'root' || (start.type === 'current' && current.isScope)) {
     names = [];
-    result = false;
-  } else if (start.type === 'current') result = current.mayBeNull;
-  else result = mayBeNull(start, current, known);
+    before = false;
+  } else if (start.type === 'current') before = current.mayBeNull;
+  else before = mayBeNull(start, current, known);
 
+  // Asked only where it counts: a path of a thousand names would ask about each of its beginnings.
+  let value = (): boolean => before;
   for (const step of steps) {
     if (step.type === 'field') {
-      names?.push(step.name);
-      result = names === undefined || known(names);
+      const path = names;
+      path?.push(step.name);
+      value = () => path === undefined || known(path);
       continue;
     }
     names = undefined;
-    if (isProjection(step)) return result;
-    if (step.type === 'index') result = true;
-    else if (step.type === 'call') result = callMayBeNull(step, { isScope: false, mayBeNull: result }, known);
+    if (isProjection(step)) return value();
+    if (step.type === 'index') value = () => true;
+    else if (step.type === 'call') {
+      const result = callMayBeNull(step, { isScope: false, mayBeNull: value() }, known);
+      value = () => result;
+    }
   }
-  return result;
+  return value();
 }
 
 function callMayBeNull(call: PathStep & { type: 'call' }, current: Current, known: NullKnowledge): boolean {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isJsonObject, type Json } from '../../lib/blueprint/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../lib/blueprint/json.ts';
 import { blueprintSchema } from '../../lib/blueprint/schema.ts';
 import type { Step } from '../../lib/blueprint/types.ts';
 import { type ValidationEnvironment, validateBlueprint } from '../../lib/compile/validate.ts';
@@ -375,3 +375,36 @@ function exists(root: Json, pointer: string): boolean {
   }
   return true;
 }
+
+describe('takes its time and no more', () => {
+  test('over long paths', () => {
+    const long = `{{ steps.a${'.b'.repeat(1000)} }}`;
+    const steps = [call('a'), ...Array.from({ length: 100 }, (_, i) => call(`s${i}`, { x: long }))];
+    const began = performance.now();
+    expect(errorsOf(steps)).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  }, 60_000);
+
+  const doubling: JsonObject = { d0: { type: 'string' } };
+  for (let i = 1; i < 40; i++) {
+    const before = { $ref: `#/$defs/d${i - 1}` };
+    doubling[`d${i}`] = { allOf: [before, before] };
+  }
+  test.each<[string, JsonObject]>([
+    ['a pattern that backtracks', { properties: { x: { pattern: '^(.|.)*\\u0000$' }, y: { type: 'null' } } }],
+    [
+      'references that double',
+      { properties: { x: { $ref: '#/$defs/d39' }, y: { type: 'null' } }, $defs: doubling },
+    ],
+  ])('over a schema of a server with %s', (_, inputSchema) => {
+    const tool = { server: 'srv', name: 'tool', inputSchema };
+    const given = { x: 'x'.repeat(100), y: 'never looked at' };
+    const began = performance.now();
+    const { diagnostics } = validateBlueprint(
+      { id: 'slow', steps: [call('a', given), call('b', given)] },
+      { tools: [tool], serverNames: ['srv'], unavailable: [] },
+    );
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(diagnostics.filter(({ code }) => code === 'BP604')).toEqual([]);
+  });
+});

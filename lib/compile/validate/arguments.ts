@@ -2,7 +2,8 @@
  * A call's arguments against the tool's input schema. What is literal is checked by the JSON Schema validator that the
  * MCP SDK brings; what is a template is checked as far as its kind tells (a text is a string, an object has keys).
  *
- * A schema that the validator cannot work with says nothing: it is the server's, and the call is checked there.
+ * A schema that the validator cannot work with, or not in time, says nothing: it is the server's, and the call is checked
+ * there.
  */
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
@@ -13,7 +14,10 @@ import { parseTemplate, type Template } from '../../expression/template.ts';
 import type { ToolInfo } from './environment.ts';
 import type { OutlineStep } from './outline.ts';
 import type { Report } from './report.ts';
+import { withinTime } from './time-limit.ts';
 
+/** A check of one argument takes microseconds. One that is broken off is the last of its tool. */
+const MAX_CHECK_MS = 100;
 const MAX_EXPLANATION = 200;
 const MAX_REFERENCES = 16;
 /** Argument names that are shown; any other text of a server is not put into a message. */
@@ -24,6 +28,8 @@ type Validate = (value: unknown) => { valid: boolean; errorMessage?: string | un
 const validator = new CfWorkerJsonSchemaValidator();
 /** By the schema of an argument (or of all). null: the validator cannot work with it. */
 const validators = new WeakMap<JsonObject, Validate | null>();
+/** Schemas of tools that took too long. */
+const slow = new WeakSet<JsonObject>();
 
 /** Where a check is. */
 interface Place {
@@ -95,10 +101,13 @@ function checkValue(template: Template, authored: JsonObject, place: Place): voi
 }
 
 function checkLiteral(value: Json, schema: JsonObject, place: Place): void {
-  const validate = validatorOf(schema, place.tool.inputSchema);
+  const { inputSchema } = place.tool;
+  if (slow.has(inputSchema)) return;
+  const validate = validatorOf(schema, inputSchema);
   if (validate === null) return;
-  const explanation = explain(validate, value);
-  if (explanation !== undefined) refuse(quoteValue(value), explanation, place);
+  const checked = withinTime(MAX_CHECK_MS, () => explain(validate, value));
+  if (checked === undefined) slow.add(inputSchema);
+  else if (checked.value !== undefined) refuse(quoteValue(value), checked.value, place);
 }
 
 function refuse(got: string, expected: string, { tool, pointer, report }: Place): void {
