@@ -26,6 +26,7 @@ import { startLocal } from '../local/start.ts';
 import { stopAll } from '../local/stop-all.ts';
 import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
 import type { StepsLimits } from '../steps/environment.ts';
+import { LimitsError, limitsOf } from '../steps/limits.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
 import { readBlueprintFile } from './blueprint-file.ts';
@@ -87,6 +88,7 @@ async function assemble(
   log: NonNullable<EngineOptions['log']>,
   undo: (() => Promise<void> | void)[],
 ): Promise<Omit<Engine, 'stop'>> {
+  const limits = { ...limitsOf(process.env), ...options.limits };
   const servers = loadServers({ file: options.config, dataFolder: options.dataDir });
   const hash = serversHash(servers);
   const pool = createPool(servers);
@@ -152,7 +154,7 @@ async function assemble(
       sfn,
       serversHash: hash,
       boot: local.boot,
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      limits,
       now: Date.now,
       log,
     }),
@@ -230,7 +232,9 @@ async function blueprintFiles(folder: string): Promise<string[]> {
 
 /** What stands in the way of starting, in one line. */
 function startFault(error: unknown, options: EngineOptions): unknown {
-  if (error instanceof ConfigError) return new CliError(error.message, undefined, { cause: error });
+  if (error instanceof ConfigError || error instanceof LimitsError) {
+    return new CliError(error.message, undefined, { cause: error });
+  }
   if (!(error instanceof Error) || !('code' in error)) return error;
   if ('syscall' in error && error.syscall === 'listen') {
     const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code})`;

@@ -19,6 +19,9 @@ Runs the engine with its embedded AWS stand-ins and serves MCP on 127.0.0.1.
   --verbose        log events on stderr, without values
   --help
 
+The environment may raise or lower what one run and its sub-workflows may do: MWE_MAX_ATTEMPTS (calls with their retries,
+100000) and MWE_MAX_SUB_RUNS (1000).
+
 When it is ready it prints the endpoint and has written FOLDER/endpoints.json with the URLs of the endpoint and of the
 stand-ins (mcp, sfn, lambda, dynamodb, s3), so that the AWS CLI can be pointed at them. Ctrl-C stops it; what was running
 is found as aborted at the next start and can be redriven.`;

@@ -17,9 +17,12 @@ export interface Command {
   ended: Promise<Ended>;
 }
 
-/** Starts `mwe ARGS`. */
-export function mwe(args: readonly string[], cwd = projectRoot()): Command {
-  const child = spawn(process.execPath, [join(projectRoot(), 'bin', 'mwe.js'), ...args], { cwd });
+/** Starts `mwe ARGS` in the project's folder, with these variables beside our own. */
+export function mwe(args: readonly string[], env: Record<string, string> = {}): Command {
+  const child = spawn(process.execPath, [join(projectRoot(), 'bin', 'mwe.js'), ...args], {
+    cwd: projectRoot(),
+    env: { ...process.env, ...env },
+  });
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();

@@ -125,6 +125,15 @@ describe('what stands in the way is one line and exit code 1', () => {
     expect(line).toContain('data folder');
   });
 
+  it('a limit in the environment that is none', async () => {
+    const args = ['serve', '--port', '0', '--config', config, '--data', join(folder, 'l')];
+    const { code, stderr } = await mwe(args, { MWE_MAX_ATTEMPTS: 'many' }).ended;
+    expect({ code, stderr: stderr.trim() }).toEqual({
+      code: 1,
+      stderr: 'mwe: MWE_MAX_ATTEMPTS: a whole number from 1 is needed, "many" is set',
+    });
+  });
+
   it('a blueprint of its own that cannot be read', async () => {
     const args = ['--port', '0', '--config', config, '--data', join(folder, 's'), '--blueprints'];
     const blueprints = join(folder, 'blueprints');
