@@ -37,6 +37,8 @@ export async function settle(task: SettleTask, env: StepsEnvironment): Promise<T
   const node = nodeOf(opened.loaded, task.step);
   if (node.type === 'call') throw new Error(`the step "${node.id}" is no container`);
   const plan = planOf(opened, node);
+  // What it settles has run already, also where it is the first in its item and the item's loop has halted since.
+  plan.reads.halts.clear();
   if (node.type !== 'loop') for (const list of listsOf(node)) addValues(plan.reads.values, node, list);
   return onStep(task, opened, node, plan, (step) => {
     if (node.type !== 'loop') return settleContainer(step, node);
