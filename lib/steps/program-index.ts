@@ -78,6 +78,11 @@ export function* withDescendants(node: StepNode): Generator<StepNode> {
   }
 }
 
+/** The containers around a step, innermost first. */
+export function* containersAround(index: ProgramIndex, node: StepNode): Generator<StepNode> {
+  for (let at = index.parents.get(node.id); at !== undefined; at = index.parents.get(at.id)) yield at;
+}
+
 /** Every template of a step itself. */
 export function templatesOf(node: StepNode): Template[] {
   const own = [node.when, node.failWhen];

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { getValues } from '../store/values.ts';
 import type { Frame, Outcome } from './frame.ts';
 import { iterationOf, iterationsOf, prefixAtDepth } from './occurrence.ts';
-import { listsOf, type ProgramIndex, withDescendants } from './program-index.ts';
+import { containersAround, listsOf, type ProgramIndex, withDescendants } from './program-index.ts';
 import { runErrors } from './run-errors.ts';
 import { runObject } from './run-object.ts';
 
@@ -26,8 +26,8 @@ export interface Reads {
   values: Set<string>;
   /** Steps whose `results.ID` is read. */
   results: Set<string>;
-  /** Time limits of these containers hold for the task. */
-  limits: Set<string>;
+  /** Containers that the task is in: their time limits hold for it, and in a redrive they go on with it. */
+  around: Set<string>;
   /** The loop of which the step begins an item: under `abort` a failed item keeps it from starting. */
   halts: Set<string>;
   /** True where `run.errors` is read. */
@@ -46,7 +46,7 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
     outcomes: new Set(),
     values: new Set(),
     results: new Set(),
-    limits: new Set(),
+    around: new Set(),
     halts: new Set(),
     errors: index.readsRunErrors,
   };
@@ -59,16 +59,16 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
   if (input?.kind === 'step') reads.values.add(input.id);
   const begun = loopBegunBy(index, node);
   if (begun !== undefined) reads.halts.add(begun.id);
-  for (let around = index.parents.get(node.id); around !== undefined; around = index.parents.get(around.id)) {
-    if (around.timeoutMs !== undefined) reads.limits.add(around.id);
-  }
+  for (const { id } of containersAround(index, node)) reads.around.add(id);
   return reads;
 }
 
-/** A frame as read, and the earliest time limit of the containers around the step (epoch ms). */
 export interface ReadFrame {
   frame: Frame;
+  /** Epoch ms: the earliest time limit of the containers around the step. */
   deadline: number | undefined;
+  /** Containers around the step that stand in an older epoch: what they say of limits and halts is over. */
+  stale: StepRecord[];
   /** The loop lets no new item start. */
   halted: boolean;
 }
@@ -82,7 +82,11 @@ export async function readFrame(
   node: StepNode | undefined,
   reads: Reads,
 ): Promise<ReadFrame> {
-  const wanted = expand(index, reads);
+  // In a first epoch only those with a time limit have something to say.
+  const around = [...reads.around].filter(
+    (id) => run.epoch > 0 || index.program.byId.get(id)?.timeoutMs !== undefined,
+  );
+  const wanted = expand(index, reads, around);
   const place = (id: string): string => prefixAtDepth(prefix, index.loops.get(id)?.length ?? 0) + id;
   const records = [...wanted.records];
   const values = [...wanted.values];
@@ -107,13 +111,18 @@ export async function readFrame(
   };
   let deadline: number | undefined;
   let halted = false;
+  const stale: StepRecord[] = [];
   const valueById = new Map(values.map((id, i) => [id, foundValues[i]]));
   const detailById = new Map(details.map((id, i) => [id, foundDetails[i]]));
   const itemsById = new Map(loops.map((id, i) => [id, foundLoops[i] ?? []]));
   for (const [i, id] of records.entries()) {
     const record = foundRecords[i];
     if (record === undefined) continue;
-    if (reads.limits.has(id) && record.deadline !== undefined)
+    if (reads.around.has(id) && record.epoch < run.epoch && isOpenOrFailed(record)) {
+      stale.push(record);
+      continue;
+    }
+    if (reads.around.has(id) && record.deadline !== undefined)
       deadline = Math.min(deadline ?? record.deadline, record.deadline);
     if (reads.halts.has(id) && record.halt === true) halted = true;
     if (record.status === 'running') continue;
@@ -128,7 +137,11 @@ export async function readFrame(
           ? await passInput(store, run.run, index, input.loop, prefix)
           : null;
   }
-  return { frame, deadline, halted };
+  return { frame, deadline, stale, halted };
+}
+
+function isOpenOrFailed({ status }: StepRecord): boolean {
+  return status === 'running' || status === 'failed';
 }
 
 interface Wanted {
@@ -139,7 +152,7 @@ interface Wanted {
 }
 
 /** From what is read to what is stored; containers are added for steps that may never have run. */
-function expand(index: ProgramIndex, reads: Reads): Wanted {
+function expand(index: ProgramIndex, reads: Reads, around: readonly string[]): Wanted {
   const wanted: Wanted = { records: new Set(), values: new Set(), details: new Set(), loops: new Set() };
   function record(id: string): void {
     for (
@@ -155,7 +168,7 @@ function expand(index: ProgramIndex, reads: Reads): Wanted {
     (index.program.byId.get(id)?.type === 'loop' ? wanted.loops : wanted.values).add(id);
   }
   for (const id of reads.outcomes) record(id);
-  for (const id of [...reads.limits, ...reads.halts]) record(id);
+  for (const id of [...around, ...reads.halts]) record(id);
   for (const id of reads.values) value(id);
   for (const id of reads.results) {
     record(id);

@@ -11,13 +11,13 @@ import { BUSY, type StepTask, type TaskAnswer } from '../compile/protocol.ts';
 import { type OpenedStep, openStep } from '../store/open-step.ts';
 import type { StepRecord } from '../store/records.ts';
 import { addToBudget } from '../store/runs.ts';
-import { getStep, haltStep, LeaseLost, releaseStep, type StepChanges, settleStep } from '../store/steps.ts';
+import { getStep, LeaseLost, releaseStep, type StepChanges, settleStep } from '../store/steps.ts';
 import { putValue } from '../store/values.ts';
+import { failAround, haltAround, reopenAround } from './around.ts';
 import { createAttemptBudget } from './budget.ts';
 import { endFailedRun } from './end-run.ts';
-import { failureEndsRun, loopEndedBy, namedError, publicFailure, stepErrorOf } from './failure.ts';
+import { failureEndsRun, namedError, publicFailure, stepErrorOf } from './failure.ts';
 import type { Frame, Outcome } from './frame.ts';
-import { prefixAtDepth } from './occurrence.ts';
 import type { OpenedTask } from './open-task.ts';
 import { refused } from './open-task.ts';
 import { type Reads, readFrame } from './reading.ts';
@@ -54,6 +54,8 @@ export interface StepPlan {
   /** A time limit of the step itself, kept from its first entry. */
   timeoutMs?: number;
   onLook?(): Promise<void>;
+  /** Asked where the step would begin an item of a loop that has halted: true where the item was begun before. */
+  hasBegun?(): Promise<boolean>;
   /** Suspended while waiting: what the step's record keeps. */
   whenSuspended?(suspended: Suspended): { answer: TaskAnswer; changes?: StepChanges };
 }
@@ -118,15 +120,19 @@ async function workOn(
     throw reading.reason;
   }
   const read = reading.value;
-  if (read.halted && step.outcome === 'claimed' && !step.resumed) {
+  const begins = step.outcome === 'claimed' && !step.resumed;
+  if (read.halted && begins && (await plan.hasBegun?.()) !== true) {
     await settleStep(env.store, { ...step.record, status: 'skipped', reason: HALTED }, owner);
     throw refused(task);
   }
+  const around = await reopenAround(opened, read.stale);
+  const outer = earliest(read.deadline, ...around.map((record) => record.deadline));
+  const deadline = earliest(step.record.deadline, outer);
   const watch = startWatch(env, run, {
     record: step.record,
     owner,
     // A call's own limit ends its attempts, and is a failure like theirs.
-    deadline: node.type === 'call' ? read.deadline : earliest(step.record.deadline, read.deadline),
+    deadline: node.type === 'call' ? outer : deadline,
     ...(plan.onLook === undefined ? {} : { onLook: plan.onLook }),
   });
   const work: Work = {
@@ -144,7 +150,6 @@ async function workOn(
   };
   try {
     const { record } = step;
-    const deadline = earliest(record.deadline, read.deadline);
     const end = await op({ opened: step, record, frame: read.frame, work, watch, deadline });
     await watch.end();
     if (end.kind === 'released') {
@@ -289,15 +294,6 @@ async function answer(
   };
 }
 
-/** A failure that ends an item of a map loop under `abort` lets no new item of that loop start. */
-async function haltAround(opened: OpenedTask, node: StepNode, prefix: string): Promise<void> {
-  const { env, loaded, run } = opened;
-  const halted = loopEndedBy(loaded.index, node);
-  if (halted === undefined || halted.strategy.onStepFailure !== 'abort') return;
-  const depth = loaded.index.loops.get(halted.id)?.length ?? 0;
-  await haltStep(env.store, run.run, prefixAtDepth(prefix, depth) + halted.id);
-}
-
 async function closeAfter(
   task: StepTask,
   opened: OpenedTask,
@@ -310,7 +306,9 @@ async function closeAfter(
   if (stop?.kind === 'cancelled') return endFailedRun(env, loaded.index, run, task.epoch, error, 'CANCELLED');
   if (stop?.kind === 'run-deadline')
     return endFailedRun(env, loaded.index, run, task.epoch, error, 'TIMED_OUT');
-  if (failureEndsRun(loaded.index, node)) await endFailedRun(env, loaded.index, run, task.epoch, error);
+  if (!failureEndsRun(loaded.index, node)) return;
+  await failAround(opened, node, task.at, error);
+  await endFailedRun(env, loaded.index, run, task.epoch, error);
 }
 
 function budgetOf(opened: OpenedTask) {

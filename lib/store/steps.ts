@@ -10,10 +10,22 @@
  * Owners are unique to a delivery. The clock of another machine may be off by a second or so; leases are 30 s, renewed
  * every 10, so a live owner keeps its step, and one that is late finds its write refused.
  */
-import { getItem, getItems, type Item, queryAll, queryPage, recordOf, updateItem } from './item.ts';
+import {
+  ABSENT,
+  getItem,
+  getItems,
+  type Item,
+  putItem,
+  queryAll,
+  queryPage,
+  recordOf,
+  updateItem,
+} from './item.ts';
 import { runKey, stepKey } from './keys.ts';
 import type { StepRecord } from './records.ts';
 import type { Store } from './store.ts';
+import { RUN_TTL_SECONDS, TTL_ATTRIBUTE } from './table.ts';
+import { expiry } from './values.ts';
 
 /** A write came from an owner who no longer has the step. What it wanted to write has been dropped, by design. */
 export class LeaseLost extends Error {
@@ -169,15 +181,77 @@ export async function settleStep(store: Store, record: StepRecord, owner: string
   throw new LeaseLost(record.run, record.at);
 }
 
-/** Sets a loop's stop flag, whoever has its lease: a lane may, for the loop that it walks. No effect once settled. */
-export async function haltStep(store: Store, run: string, at: string): Promise<void> {
+/**
+ * Sets a loop's stop flag, whoever has its lease: a lane may, for the loop that it walks. No effect once settled, nor in an
+ * epoch after `epoch`.
+ */
+export async function haltStep(store: Store, run: string, at: string, epoch: number): Promise<void> {
   await updateItem(
     store,
     stepKey(run, at),
     { set: { halt: true } },
-    // A flag on a settled loop would meet its next epoch.
-    { expression: '#status = :running', values: { ':running': 'running' } },
+    // A flag on a settled loop would meet its next epoch, and one of a late task a loop that runs anew.
+    {
+      expression: '#status = :running AND #epoch <= :epoch',
+      values: { ':running': 'running', ':epoch': epoch },
+    },
   );
+}
+
+/**
+ * Records that a container of states has failed, which nobody works on: its steps run, and one of them has ended it. It may
+ * never have been entered. No effect on one that has ended, or that a newer epoch has.
+ */
+export async function failContainer(store: Store, failed: Omit<StepRecord, 'fence'>): Promise<void> {
+  const key = stepKey(failed.run, failed.at);
+  const item = { ...key, ...failed, fence: 1, [TTL_ATTRIBUTE]: expiry(RUN_TTL_SECONDS) };
+  if (await putItem(store, item, ABSENT)) return;
+  const { status, epoch, endedAt, error } = failed;
+  const current = await getStep(store, failed.run, failed.at);
+  const ms = current === undefined ? undefined : Date.parse(endedAt ?? '') - Date.parse(current.startedAt);
+  await updateItem(
+    store,
+    key,
+    { set: { status, epoch, endedAt, ms, error }, remove: ['lease', 'halt'], add: { fence: 1 } },
+    {
+      expression: '#status = :running AND #epoch <= :epoch',
+      values: { ':running': 'running', ':epoch': epoch },
+    },
+  );
+}
+
+/**
+ * Lets a container go on in a newer epoch: a redrive came back to a step inside it, past its own beginning. Its time starts
+ * anew, and what stopped it no longer does. Answers the record as it stands; the first task of the epoch changes it.
+ */
+export async function reopenContainer(
+  store: Store,
+  { run, at }: Pick<StepRecord, 'run' | 'at'>,
+  epoch: number,
+  deadline: number | undefined,
+): Promise<StepRecord | undefined> {
+  const item = await updateItem(
+    store,
+    stepKey(run, at),
+    {
+      set: { status: 'running', epoch, deadline },
+      remove: [
+        'lease',
+        'halt',
+        'endedAt',
+        'ms',
+        'error',
+        'settledBy',
+        ...(deadline === undefined ? ['deadline'] : []),
+      ],
+      add: { fence: 1 },
+    },
+    {
+      expression: '#epoch < :epoch AND #status IN (:running, :failed)',
+      values: { ':epoch': epoch, ':running': 'running', ':failed': 'failed' },
+    },
+  );
+  return item === undefined ? getStep(store, run, at) : stepOf(item);
 }
 
 export async function getStep(store: Store, run: string, at: string): Promise<StepRecord | undefined> {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Blueprint } from '../../lib/blueprint/types.ts';
-import type { CallTask, LoopTask, Task } from '../../lib/compile/protocol.ts';
+import type { StepTask, Task } from '../../lib/compile/protocol.ts';
 import type { StepsEnvironment } from '../../lib/steps/environment.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import { claimWindow, finishWindow } from '../../lib/store/journal.ts';
@@ -63,14 +63,14 @@ async function openRun(saved: Saved): Promise<string> {
 
 async function prepared(
   steps: Blueprint['steps'],
-): Promise<{ run: string; task: (step: string, epoch?: number) => Task }> {
+): Promise<{ run: string; task: (step: string, epoch?: number, op?: StepTask['op']) => Task }> {
   const saved = await harness.save({ id: freshName(), steps });
   const run = await openRun(saved);
   harness.clearCalls();
   return {
     run,
-    task: (step, epoch = 0) => {
-      const op = steps.find(({ id }) => id === step)?.type === 'loop' ? 'loop' : 'call';
+    task: (step, epoch = 0, given = undefined) => {
+      const op = given ?? (steps.find(({ id }) => id === step)?.type === 'loop' ? 'loop' : 'call');
       const base = {
         abi: 1 as const,
         workflow: saved.id,
@@ -81,7 +81,7 @@ async function prepared(
         step,
         at: '',
       };
-      return { ...base, op } as CallTask | LoopTask;
+      return { ...base, op } as StepTask;
     },
   };
 }
@@ -160,7 +160,7 @@ test('retryUnknown lets a newer epoch make the call again', async () => {
 
 test('a read-only call is made again after its worker vanished', async () => {
   const { task } = await prepared([
-    { id: 'a', type: 'call', tool: 'counting/read', params: { n: 7, ms: 150 } },
+    { id: 'a', type: 'call', tool: 'counting/read', params: { n: 7, hold: '{{ run.id }}' } },
   ]);
   const lost = runTask(task('a'), harness.env).catch((error: Error) => error.name);
   await called(1);
@@ -172,13 +172,14 @@ test('a read-only call is made again after its worker vanished', async () => {
 test('a lease that only time voids is waited for', async () => {
   const { task } = await prepared([{ id: 'a', type: 'call', tool: 'counting/hang', params: {} }]);
   // A worker that stands still: it renews nothing and looks at nothing.
-  const still = { ...harness.env, limits: { ...harness.env.limits, pollEveryMs: 3_600_000 } };
+  const limits = { ...harness.env.limits, pollEveryMs: 3_600_000, leaseMs: 60_000 };
+  const still = { ...harness.env, limits };
   void runTask(task('a'), still).catch(() => undefined);
   await called(1);
   const elsewhere = { ...restarted(), isDeadOwner: () => false };
   await expect(runTask(task('a'), elsewhere)).rejects.toMatchObject({ name: 'Busy' });
-  await new Promise((next) => setTimeout(next, harness.env.limits.leaseMs));
-  await expect(runTask(task('a'), elsewhere)).rejects.toMatchObject({ name: 'OutcomeUnknown' });
+  const { clock } = later(61_000);
+  await expect(runTask(task('a'), { ...elsewhere, clock })).rejects.toMatchObject({ name: 'OutcomeUnknown' });
 });
 
 test('a task of another execution, of an older epoch or of an ended run is refused', async () => {
@@ -205,6 +206,13 @@ const loopOf = (tool: string, more: object = {}) => ({
   ...more,
 });
 
+/** The same loop, in which the first calls for items 10 to 13, all that run at once, never end. */
+const heldLoopOf = (tool: string) => {
+  const loop = loopOf(tool);
+  const hold = "{{ item >= `10` && item < `14` && join('-', [run.id, to_string(item)]) || null }}";
+  return { ...loop, do: { ...loop.do, params: { ...loop.do.params, hold } } };
+};
+
 const byStatus = (results: ItemResult[]): Record<string, number[]> => {
   const found: Record<string, number[]> = {};
   for (const { index, status, error } of results) {
@@ -215,7 +223,7 @@ const byStatus = (results: ItemResult[]): Record<string, number[]> => {
 };
 
 test('a loop whose worker vanished: no call is made twice, and every item is recorded or unknown', async () => {
-  const { run, task } = await prepared([loopOf('work')]);
+  const { run, task } = await prepared([heldLoopOf('work')]);
   const lost = runTask(task('each'), harness.env).catch((error: Error) => error.name);
   await called(14);
   expect(await runTask(task('each'), restarted())).toMatchObject({ status: 'done', count: 40 });
@@ -233,7 +241,7 @@ test('a loop whose worker vanished: no call is made twice, and every item is rec
 });
 
 test('the same with read-only calls: what was under way is made again, and nothing is unknown', async () => {
-  const { run, task } = await prepared([loopOf('read')]);
+  const { run, task } = await prepared([heldLoopOf('read')]);
   const lost = runTask(task('each'), harness.env).catch((error: Error) => error.name);
   await called(14);
   expect(await runTask(task('each'), restarted())).toMatchObject({ status: 'done', count: 40 });
@@ -448,4 +456,33 @@ test("a container's time limit in an item stands where the item goes on in anoth
   await expect(runTask(task('each'), later(40_500))).rejects.toMatchObject({ name: 'LimitExceeded' });
   expect(harness.calls()).toHaveLength(2);
   expect((await harness.results(run, 'each'))[0]?.error).toMatchObject({ kind: 'LimitExceeded' });
+});
+
+test("a redrive has a container's whole time limit again, though it comes back inside it", async () => {
+  const once = {
+    id: 'a',
+    type: 'call' as const,
+    tool: 'counting/flaky',
+    params: { key: '{{ run.id }}', times: 1 },
+  };
+  const { run, task } = await prepared([{ id: 'q', type: 'pipe', timeoutSeconds: 60, steps: [once] }]);
+  expect(await runTask(task('q', 0, 'enter'), harness.env)).toMatchObject({ status: 'done' });
+  await expect(runTask(task('a'), harness.env)).rejects.toMatchObject({ name: 'ToolError' });
+  expect(await getStep(harness.store, run, 'q')).toMatchObject({ status: 'failed', error: { step: 'a' } });
+  const tomorrow = { ...harness.env, clock: later(86_400_000).clock };
+  expect(await runTask(task('a', 1), tomorrow)).toMatchObject({ status: 'done' });
+  expect(await getStep(harness.store, run, 'q')).toMatchObject({ status: 'running', epoch: 1 });
+  expect(await runTask(task('q', 1, 'settle'), tomorrow)).toMatchObject({ status: 'done' });
+  expect(await getStep(harness.store, run, 'q')).toMatchObject({ status: 'succeeded', epoch: 1 });
+  // A task of the first epoch that comes late, and what it would say of the containers around it, is nothing any more.
+  await expect(runTask(task('a', 0), tomorrow)).rejects.toMatchObject({ name: 'Cancelled' });
+});
+
+test('a task that comes after a time limit sends nothing', async () => {
+  const call = { id: 'a', type: 'call' as const, tool: 'counting/work', params: {} };
+  const { task } = await prepared([{ id: 'q', type: 'pipe', timeoutSeconds: 60, steps: [call] }]);
+  await runTask(task('q', 0, 'enter'), harness.env);
+  const late = { ...harness.env, clock: later(61_000).clock };
+  await expect(runTask(task('a'), late)).rejects.toMatchObject({ name: 'LimitExceeded' });
+  expect(harness.calls()).toHaveLength(0);
 });

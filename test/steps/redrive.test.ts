@@ -87,6 +87,19 @@ const shapes: { name: string; steps: Step[]; calls: number }[] = [
     calls: 4,
   },
   {
+    name: 'a pipe with a time limit, in a collect',
+    steps: [
+      {
+        id: 'o',
+        type: 'collect',
+        steps: [
+          { id: 'q', type: 'pipe', timeoutSeconds: 60, steps: [ok('a', 'x'), once('b'), ok('c', 'y')] },
+        ],
+      },
+    ],
+    calls: 4,
+  },
+  {
     name: 'a collect',
     steps: [{ id: 'q', type: 'collect', steps: [ok('a', 'x'), once('b'), ok('c', 'y')] }],
     calls: 4,
@@ -125,11 +138,20 @@ test.each(shapes)('$name', async ({ steps, calls }) => {
   const run = await harness.start(saved);
   const failed = await harness.finish(run);
   expect(failed).toMatchObject({ execution: 'FAILED', error: 'ToolError', run: { status: 'FAILED' } });
+  // Every container that the failure went through has failed with it.
+  const around = steps.at(-1)?.id ?? '';
+  expect(failed.steps.get(around)).toMatchObject({
+    status: 'failed',
+    error: { step: 'b', kind: 'ToolError' },
+  });
+  expect([...failed.steps.values()].filter(({ status }) => status === 'running')).toEqual([]);
+  expect(failed.errors).toHaveLength(1);
   await harness.redrive(run);
   const ended = await harness.finish(run);
   expect({ status: ended.execution, error: ended.error, cause: ended.cause }).toMatchObject({
     status: 'SUCCEEDED',
   });
+  expect([...ended.steps.values()].filter(({ status }) => status !== 'succeeded')).toEqual([]);
   expect(ended.run).toMatchObject({ status: 'SUCCEEDED', epoch: 1, errorCount: 0 });
   // A map and lanes may have sent fewer before they stopped; nothing is made twice but what failed.
   expect(harness.calls()).toHaveLength(calls);

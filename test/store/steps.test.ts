@@ -276,7 +276,7 @@ describe('writing under a lease', () => {
   it('sets a stop flag that a newer epoch clears', async () => {
     const first = request({ type: 'loop' });
     await openStep(standIns.store, first);
-    await haltStep(standIns.store, first.run, first.at);
+    await haltStep(standIns.store, first.run, first.at, 0);
     expect((await getStep(standIns.store, first.run, first.at))?.halt).toBe(true);
     const redriven = await openStep(standIns.store, {
       ...first,

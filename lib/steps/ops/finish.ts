@@ -25,7 +25,7 @@ export async function finish(task: FinishTask, env: StepsEnvironment): Promise<T
     outcomes: new Set(),
     values: new Set(uses.values),
     results: new Set(uses.results),
-    limits: new Set(),
+    around: new Set(),
     halts: new Set(),
     errors: index.readsRunErrors,
   });

@@ -21,8 +21,9 @@ export async function lane(task: LaneTask, env: StepsEnvironment): Promise<TaskA
   const at = task.at + node.id;
   const flag = { halted: false };
   const reads = readsOf(opened.loaded.index, node, true);
-  // The loop's own time limit, and its stop flag, stand in the loop's record.
-  if (node.timeoutMs !== undefined) reads.limits.add(node.id);
+  // The loop's own time limit, and its stop flag, stand in the loop's record. It has begun, so its lanes may.
+  reads.around.add(node.id);
+  reads.halts.clear();
   const plan = {
     reads,
     at: laneAt(at, task.lane),
@@ -56,7 +57,7 @@ async function run(
     entered: opened.outcome !== 'claimed' || opened.resumed,
     look: watch.look,
     halted: () => flag.halted,
-    onHalt: () => haltStep(store, record.run, at),
+    onHalt: () => haltStep(store, record.run, at, work.epoch),
   });
   if (end.kind === 'suspended') return { kind: 'released', answer: goOn(work.env, end) };
   return { kind: 'ended', outcome: outcomeOfLane(node, frame.at, end), changes: countsOf(end.counts) };
