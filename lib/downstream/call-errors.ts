@@ -10,6 +10,7 @@ import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/cli
 import { type ErrorKind, StepFailure } from '../blueprint/errors.ts';
 import { cleanText } from './clean-text.ts';
 import { LOST_CODE } from './http-transport.ts';
+import { withoutSecrets } from './secrets.ts';
 import { TOO_LONG_CODE } from './stdio-transport.ts';
 
 export interface CallContext {
@@ -20,6 +21,8 @@ export interface CallContext {
   repeatable: boolean;
   /** Why the connection ended, if it did. */
   endReason(): string | undefined;
+  /** Values that stand in no message. */
+  secrets: readonly string[];
 }
 
 /** HTTP statuses with which a server or what stands before it refuses a request: every 4xx but 408, and 503. */
@@ -113,10 +116,11 @@ function answered(
       // Servers on the SDK check their own result last, and say so with this code: the tool has been carried out.
       if (/Invalid tools\/call result/.test(error.message))
         return unknown('TransportError', invalidResult(context));
-      if (/\bnot found\b|\bunknown tool\b/i.test(error.message)) return fail('UnknownTool', textOf(error));
-      return fail('InvalidArguments', textOf(error));
+      if (/\bnot found\b|\bunknown tool\b/i.test(error.message))
+        return fail('UnknownTool', textOf(error, context));
+      return fail('InvalidArguments', textOf(error, context));
     default:
-      return fail('ToolError', textOf(error));
+      return fail('ToolError', textOf(error, context));
   }
 }
 
@@ -125,11 +129,9 @@ function invalidResult({ tool }: CallContext): string {
 }
 
 /** The server's own text, cleaned; the SDK's prefix says nothing to a reader. */
-function textOf(error: ProtocolError): string {
-  return (
-    cleanText(error.message.replace(/^MCP error -?\d+: /, '')) ||
-    `the server answered with error ${error.code}`
-  );
+function textOf(error: ProtocolError, { secrets }: CallContext): string {
+  const text = withoutSecrets(error.message.replace(/^MCP error -?\d+: /, ''), secrets);
+  return cleanText(text) || `the server answered with error ${error.code}`;
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -13,7 +13,9 @@ import { callFailure, isSessionGone, wasNotSent } from './call-errors.ts';
 import { notAllowed, readTools, unknownToolOf } from './catalog.ts';
 import { cleanText } from './clean-text.ts';
 import type { Connection } from './connection.ts';
+import { isDeeperThan, MAX_VALUE_DEPTH } from './depth.ts';
 import { forgetTools, type Lease, type Pool, type ServerState } from './pool.ts';
+import { withoutSecrets } from './secrets.ts';
 import { isAllowed, mayRepeat, type ToolInfo } from './tool-info.ts';
 import type { ContentBlock } from './value.ts';
 
@@ -105,7 +107,7 @@ async function callInside(pool: Pool, state: ServerState, call: ToolCall, hops: 
     const acquired = pool.acquire(state, call.run);
     const lease = acquired instanceof Promise ? await abortable(opened(acquired, call), call) : acquired;
     try {
-      return toResult(await send(lease.connection, state, call, tool, hops), call);
+      return toResult(await send(lease.connection, state, call, tool, hops), call, state.config.secrets);
     } catch (error) {
       if (error instanceof StepFailure) throw error;
       if (call.signal?.aborted === true) throw cancelled(call, !wasNotSent(error));
@@ -116,6 +118,7 @@ async function callInside(pool: Pool, state: ServerState, call: ToolCall, hops: 
         timeoutMs: timeoutOf(state, call),
         repeatable: call.retryUnknown === true || mayRepeat(state.config, tool),
         endReason: () => lease.connection.endReason(),
+        secrets: state.config.secrets,
       });
     } finally {
       const releasing = lease.release();
@@ -197,11 +200,28 @@ async function abortable<T>(promise: Promise<T>, call: ToolCall): Promise<T> {
   }
 }
 
-function toResult(answer: CallToolResult, call: ToolCall): ToolResult {
+/** Levels of `content` above what a tool puts into it: the array, a block, its resource. */
+const CONTENT_LEVELS = 3;
+
+function toResult(answer: CallToolResult, call: ToolCall, secrets: readonly string[]): ToolResult {
+  if (
+    isDeeperThan(answer.structuredContent, MAX_VALUE_DEPTH) ||
+    isDeeperThan(answer.content, MAX_VALUE_DEPTH + CONTENT_LEVELS)
+  ) {
+    const message = `the result is nested deeper than ${MAX_VALUE_DEPTH} levels`;
+    throw failure('ResultTooLarge', message, call);
+  }
   const result: ToolResult = { content: answer.content as ContentBlock[], isError: answer.isError === true };
   if (answer.structuredContent !== undefined) result.structured = answer.structuredContent as Json;
-  if (result.isError) throw toolFailure(result, call);
+  if (result.isError) {
+    throw toolFailure({ ...result, content: result.content.map((block) => hide(block, secrets)) }, call);
+  }
   return result;
+}
+
+/** What a failing tool says becomes the message of a failure, which may quote no secret of ours. */
+function hide(block: ContentBlock, secrets: readonly string[]): ContentBlock {
+  return typeof block.text === 'string' ? { ...block, text: withoutSecrets(block.text, secrets) } : block;
 }
 
 /** Servers on the SDK report arguments that their schema refuses, and a missing tool, as a tool error with this prefix. */
@@ -247,7 +267,7 @@ function cancelled(call: ToolCall, sent: boolean): StepFailure {
 }
 
 function failure(
-  kind: 'ServerUnavailable' | 'LimitExceeded',
+  kind: 'ServerUnavailable' | 'LimitExceeded' | 'ResultTooLarge',
   message: string,
   call: ToolCall,
   cause?: unknown,

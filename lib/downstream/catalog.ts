@@ -10,6 +10,7 @@ import { listNames, nearestName } from '../blueprint/suggest.ts';
 import { cleanText } from './clean-text.ts';
 import type { ServerConfig } from './config.ts';
 import type { Pool, ServerState } from './pool.ts';
+import { withoutSecrets } from './secrets.ts';
 import { isAllowed, type ToolInfo, toolInfo } from './tool-info.ts';
 
 export interface Catalog {
@@ -29,6 +30,8 @@ const LIST_TIMEOUT_MS = 30_000;
 const FAILURE_MS = 5000;
 /** A name that is not in a list older than this is looked for in a new one: not every server tells of changes. */
 const MISS_AGE_MS = 1000;
+/** Of a tool's name, where it is told in a sentence. */
+const MAX_NAME_BYTES = 128;
 
 /** The tools of all servers (or one), in the order of mcp.json and of the server. Never throws for a server's sake. */
 export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Promise<Catalog> {
@@ -43,7 +46,7 @@ export async function readCatalog(pool: Pool, options: CatalogOptions = {}): Pro
         return { state, tools: await readTools(pool, state, options.maxAgeMs), error: '' };
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        state.failure = { at: Date.now(), reason: cleanText(reason) };
+        state.failure = { at: Date.now(), reason: cleanText(withoutSecrets(reason, state.config.secrets)) };
         return { state, tools: undefined, error: state.failure.reason };
       }
     }),
@@ -95,7 +98,12 @@ async function fetchTools(pool: Pool, state: ServerState): Promise<ReadonlyMap<s
   try {
     const { client } = lease.connection;
     if (client.getServerCapabilities()?.tools === undefined) return new Map();
-    const { tools } = await client.listTools(undefined, { cacheMode: 'bypass', timeout: LIST_TIMEOUT_MS });
+    const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+    const { tools } = await client.listTools(undefined, {
+      cacheMode: 'bypass',
+      timeout: LIST_TIMEOUT_MS,
+      signal,
+    });
     return new Map(tools.map((tool) => [tool.name, toolInfo(state.config.name, tool)]));
   } finally {
     await lease.release();
@@ -166,7 +174,7 @@ function unknownTool(pool: Pool, name: string, catalog: Catalog): StepFailure {
           new Set(catalog.tools.flatMap((tool) => [tool.name, `${tool.server}/${tool.name}`])),
         )
       : `${elsewhere.server}/${elsewhere.name}`;
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const hint = near === undefined ? '' : ` Did you mean "${cleanText(near, MAX_NAME_BYTES)}"?`;
   const silent = catalog.unreachable.map(({ server }) => server);
   const unasked = silent.length === 0 ? '' : ` (not reached: ${listNames(silent)})`;
   return new StepFailure('UnknownTool', `no connected server offers the tool "${name}"${unasked}.${hint}`, {
@@ -177,7 +185,7 @@ function unknownTool(pool: Pool, name: string, catalog: Catalog): StepFailure {
 /** The server answered, and does not have the tool. */
 export function unknownToolOf(server: string, tool: string, offered: Iterable<string>): StepFailure {
   const near = nearestName(tool, offered);
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const hint = near === undefined ? '' : ` Did you mean "${cleanText(near, MAX_NAME_BYTES)}"?`;
   return new StepFailure('UnknownTool', `server "${server}" has no tool "${tool}".${hint}`, { server, tool });
 }
 

@@ -30,6 +30,8 @@ interface ServerBase {
   session: SessionMode;
   /** Believe `readOnlyHint` and `idempotentHint`: such calls may be repeated. Default false. */
   trustAnnotations: boolean;
+  /** Values that stand in no message: those of the environment that are used above, and those of headers. */
+  secrets: readonly string[];
 }
 
 export interface StdioServerConfig extends ServerBase {
@@ -186,7 +188,8 @@ function parseServer(
     problems.push(`${at}: give either "command" (a program to start) or "url" (an HTTP endpoint)`);
     return undefined;
   }
-  const fill = filler(at, values, problems);
+  const secrets: string[] = [];
+  const fill = filler(at, values, problems, secrets);
   if (entry.command !== undefined) {
     const parsed = stdioSchema.safeParse(entry);
     if (!parsed.success) return refuse(at, parsed.error, problems);
@@ -199,6 +202,7 @@ function parseServer(
       args: (stdio.args ?? []).map((argument, index) => fill(`args/${index}`, argument)),
       env: fillAll('env', stdio.env ?? {}, fill),
       cwd: isAbsolute(cwd) ? cwd : resolve(folder, cwd),
+      secrets,
     };
   }
   const parsed = httpSchema.safeParse(entry);
@@ -216,6 +220,7 @@ function parseServer(
     transport: http.type === 'sse' ? 'sse' : 'http',
     url,
     headers,
+    secrets: [...secrets, ...Object.values(headers).flatMap(credentialsIn)],
   };
 }
 
@@ -223,7 +228,7 @@ function base(
   name: string,
   entry: z.infer<typeof stdioSchema> | z.infer<typeof httpSchema>,
   maxConcurrency: number,
-): ServerBase {
+): Omit<ServerBase, 'secrets'> {
   return {
     name,
     ...(entry.tools === undefined ? {} : { tools: entry.tools }),
@@ -263,9 +268,10 @@ function normalField(field: string): string {
 
 type Fill = (place: string, text: string) => string;
 
-function filler(at: string, values: Substitutions, problems: string[]): Fill {
+function filler(at: string, values: Substitutions, problems: string[], secrets: string[]): Fill {
   return (place, text) => {
     const filled = substitute(text, values);
+    secrets.push(...filled.values);
     problems.push(...filled.problems.map((problem) => `${at}: ${place}: ${problem}`));
     return filled.text;
   };
@@ -273,6 +279,11 @@ function filler(at: string, values: Substitutions, problems: string[]): Fill {
 
 function fillAll(place: string, texts: Record<string, string>, fill: Fill): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, fill(`${place}/${key}`, text)]));
+}
+
+/** A header's value, and what stands after its scheme (`Bearer ...`). */
+function credentialsIn(header: string): string[] {
+  return [header, header.slice(header.lastIndexOf(' ') + 1)];
 }
 
 function isHttpUrl(text: string): boolean {

@@ -15,7 +15,9 @@ import {
 import { cleanText } from './clean-text.ts';
 import type { ServerConfig } from './config.ts';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
+import { withoutFolders, withoutSecrets } from './secrets.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import { boundLists, MAX_PAGES } from './tool-list.ts';
 
 export type Era = 'legacy' | 'modern';
 
@@ -52,7 +54,6 @@ const CLIENT_INFO = { name: 'mcp-workflow-engine', version: '0.1.0' };
 const CONNECT_TIMEOUT_MS = { stdio: 60_000, http: 20_000 };
 /** A stdio server that is silent for so long on `server/discover` is asked with `initialize`. */
 const PROBE_TIMEOUT_MS = 10_000;
-const MAX_PAGES = 1000;
 
 const acceptAnything: jsonSchemaValidator = {
   getValidator:
@@ -93,6 +94,7 @@ async function connect(
       probe: { timeoutMs: stdio === undefined ? timeout : (options.probeTimeoutMs ?? PROBE_TIMEOUT_MS) },
     },
   });
+  boundLists(client);
   // Out-of-band problems (a banner on stdout, a broken notification) concern no call; a call fails by itself.
   client.onerror = () => undefined;
   let open = true;
@@ -110,7 +112,7 @@ async function connect(
     const before = stdio?.exitReason;
     await transport.close().catch(() => undefined);
     http?.http.close();
-    const reason = before ?? connectReason(error, timeout);
+    const reason = before ?? withoutSecrets(connectReason(error, timeout), config.secrets);
     const message = withStderr(reason, config, stdio);
     if (before?.startsWith('it exited') === true) throw new DiedOnProbe(message, { cause: error });
     throw new Error(message, { cause: error });
@@ -166,7 +168,7 @@ function connectReason(error: unknown, timeoutMs: number): string {
   return cleanText(error instanceof Error ? error.message : String(error), 300);
 }
 
-/** The last line that the child wrote to stderr tells best why it died. What we gave it as secret is taken out. */
+/** The last line that the child wrote to stderr tells best why it died. Our secrets and folders are taken out. */
 function withStderr(reason: string, config: ServerConfig, stdio: StdioTransport | undefined): string {
   if (stdio === undefined || config.transport !== 'stdio') return reason;
   const lines = stdio.stderrTail
@@ -174,6 +176,6 @@ function withStderr(reason: string, config: ServerConfig, stdio: StdioTransport 
     .filter((line) => line.trim() !== '' && !/^\s+at |^Node\.js v/.test(line));
   let line = lines.findLast((text) => /error|exception|fatal|cannot|not found/i.test(text)) ?? lines.at(-1);
   if (line === undefined) return reason;
-  for (const value of Object.values(config.env)) if (value.length >= 4) line = line.replaceAll(value, '***');
+  line = withoutFolders(withoutSecrets(line, [...config.secrets, ...Object.values(config.env)]));
   return `${reason}; its stderr: ${cleanText(line, 300)}`;
 }

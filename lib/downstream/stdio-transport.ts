@@ -6,7 +6,9 @@
  * holds: after `close()` has resolved the child and its group are gone; a child that exits closes the transport, with
  * the reason in `exitReason`; a message longer than `maxMessageBytes` is not held in memory, and is answered to the
  * waiting call as an error where its id can be read, else it closes the transport. The child gets the SDK's default
- * variables and its own, nothing else of our environment. The last lines of its stderr are kept, never printed.
+ * variables and its own, nothing else of our environment. The last lines of its stderr are kept, never printed. Progress
+ * that nobody asked for and log messages go no further: to the SDK each is a fault to be written up, and a server may send
+ * them without end.
  *
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
@@ -51,6 +53,8 @@ export class StdioTransport implements Transport {
   #bytes = 0;
   #skipped: { head: Buffer; tail: Buffer } | undefined;
   #stderr = '';
+  /** Of the requests under way that want to hear of their progress, by request. */
+  readonly #progressTokens = new Map<unknown, unknown>();
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -114,6 +118,12 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === undefined || this.#closed || !stdin.writable) {
       return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'the server is not running'));
+    }
+    if ('id' in message && 'method' in message) {
+      const token = message.params?._meta?.progressToken;
+      if (token !== undefined) this.#progressTokens.set(message.id, token);
+    } else if ('method' in message && message.method === 'notifications/cancelled') {
+      this.#progressTokens.delete(message.params?.requestId);
     }
     if (stdin.write(`${JSON.stringify(message)}\n`)) return Promise.resolve();
     return new Promise((resolve) => {
@@ -226,8 +236,20 @@ export class StdioTransport implements Transport {
     if (typeof message !== 'object' || message === null) return;
     // The SDK hands notifications on a microtask later, and forgets a call's progress with its answer: an answer read
     // together with the progress before it must not overtake it.
-    if ('method' in message) this.onmessage?.(message as JSONRPCMessage);
-    else queueMicrotask(() => this.onmessage?.(message as JSONRPCMessage));
+    if ('method' in message) {
+      if (this.#isWanted(message)) this.onmessage?.(message as JSONRPCMessage);
+    } else {
+      if ('id' in message) this.#progressTokens.delete(message.id);
+      queueMicrotask(() => this.onmessage?.(message as JSONRPCMessage));
+    }
+  }
+
+  #isWanted(message: { method: unknown; params?: unknown }): boolean {
+    if (message.method === 'notifications/message') return false;
+    if (message.method !== 'notifications/progress') return true;
+    if (this.#progressTokens.size === 0) return false;
+    const token = (message.params as { progressToken?: unknown } | undefined)?.progressToken;
+    return [...this.#progressTokens.values()].includes(token);
   }
 
   #tooLong(kept: { head: Buffer; tail: Buffer }, bytes: number): void {

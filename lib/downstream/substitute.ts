@@ -17,27 +17,38 @@ export interface Substitutions {
   dataFolder: string;
 }
 
-export type Substituted = { text: string; problems: string[] };
+export interface Substituted {
+  text: string;
+  problems: string[];
+  /** Values of the environment that stand in the text now. */
+  values: string[];
+}
 
 const PLACEHOLDER = /\$\{([^{}]*)\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Fills the placeholders of one string. Never throws; what could not be filled stays as written and is a problem. */
 export function substitute(text: string, values: Substitutions): Substituted {
-  if (!text.includes('${')) return { text, problems: [] };
+  if (!text.includes('${')) return { text, problems: [], values: [] };
   const problems: string[] = [];
+  const used: string[] = [];
   const filled = text.replace(PLACEHOLDER, (whole, inner: string) => {
     const found = lookUp(inner, values);
-    if (typeof found === 'string') return found;
-    problems.push(found.problem);
-    return whole;
+    if ('problem' in found) {
+      problems.push(found.problem);
+      return whole;
+    }
+    if (found.fromEnvironment) used.push(found.text);
+    return found.text;
   });
-  return { text: filled, problems };
+  return { text: filled, problems, values: used };
 }
 
-function lookUp(inner: string, values: Substitutions): string | { problem: string } {
-  if (inner === 'workspaceFolder') return values.workspaceFolder;
-  if (inner === 'dataFolder') return values.dataFolder;
+type Found = { text: string; fromEnvironment: boolean } | { problem: string };
+
+function lookUp(inner: string, values: Substitutions): Found {
+  if (inner === 'workspaceFolder') return { text: values.workspaceFolder, fromEnvironment: false };
+  if (inner === 'dataFolder') return { text: values.dataFolder, fromEnvironment: false };
   if (inner.startsWith('secret:')) {
     return {
       problem: `\${${inner}}: secrets are not supported yet; put the value into an environment variable and write \${NAME}`,
@@ -57,7 +68,8 @@ function lookUp(inner: string, values: Substitutions): string | { problem: strin
     };
   }
   const value = Object.hasOwn(values.env, name) ? values.env[name] : undefined;
-  if (fallbackAt !== -1) return value === undefined || value === '' ? reference.slice(fallbackAt + 2) : value;
+  if (fallbackAt !== -1 && (value === undefined || value === ''))
+    return { text: reference.slice(fallbackAt + 2), fromEnvironment: false };
   if (value === undefined) return { problem: `the environment variable ${name} is not set` };
-  return value;
+  return { text: value, fromEnvironment: true };
 }

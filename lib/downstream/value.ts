@@ -8,11 +8,13 @@
  *
  * Pure. Binary data has been taken out before; see blobs.ts.
  */
-import { parseDocument } from 'yaml';
+import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { StepFailure } from '../blueprint/errors.ts';
 import type { Json, JsonObject } from '../blueprint/json.ts';
+import { withinTime } from '../blueprint/time-limit.ts';
 import type { ParseMode } from '../blueprint/types.ts';
 import { cleanText } from './clean-text.ts';
+import { isDeeperThan, MAX_VALUE_DEPTH } from './depth.ts';
 import { jsonPlace } from './json-place.ts';
 
 /** One block of `content`: text, image, audio, resource, resource link, or a later kind. */
@@ -23,12 +25,14 @@ export interface ReadableResult {
   structured?: Json;
 }
 
+/** YAML is read at a megabyte or two a second, and nothing else happens meanwhile. */
+const MAX_YAML_LENGTH = 4 * 1024 * 1024;
+const MAX_YAML_MS = 15_000;
 /** How many nodes the aliases of a YAML document may stand for; a "billion laughs" ends here. */
 const MAX_YAML_ALIASES = 100;
+/** Finding what one alias stands for takes a walk of the document: this many nodes are walked for all of them. */
+const MAX_YAML_ALIAS_VISITS = 10_000_000;
 const MAX_YAML_DEPTH = 200;
-
-/** Values are walked by recursion everywhere (templates, canonical JSON): deeper ones would end in a stack overflow. */
-const MAX_VALUE_DEPTH = 200;
 
 /** The value of a call step before `select`. Throws StepFailure (ParseError; ResultTooLarge for over 200 levels). */
 export function resultValue(result: ReadableResult, parse?: ParseMode): Json {
@@ -37,14 +41,6 @@ export function resultValue(result: ReadableResult, parse?: ParseMode): Json {
     throw new StepFailure('ResultTooLarge', `the result is nested deeper than ${MAX_VALUE_DEPTH} levels`);
   }
   return value;
-}
-
-function isDeeperThan(value: Json, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (limit === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, limit - 1));
-  for (const key in value) if (isDeeperThan(value[key] as Json, limit - 1)) return true;
-  return false;
 }
 
 function readValue(result: ReadableResult, parse: ParseMode | undefined): Json {
@@ -123,22 +119,25 @@ function parseJson(text: string): Json {
 
 /** YAML 1.2, core schema. One document; an object or an array, or null where there is nothing. */
 function parseYaml(text: string): Json {
-  let value: unknown;
+  if (text.length > MAX_YAML_LENGTH) {
+    throw new StepFailure(
+      'ResultTooLarge',
+      `the text has ${text.length} characters; YAML is read up to ${MAX_YAML_LENGTH}`,
+    );
+  }
+  let read: { value: unknown } | undefined;
   try {
-    const document = parseDocument(text, {
-      schema: 'core',
-      version: '1.2',
-      merge: false,
-      logLevel: 'error',
-      prettyErrors: false,
-    });
-    const [error] = document.errors;
-    if (error !== undefined) throw error;
-    value = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+    read = withinTime(MAX_YAML_MS, () => readYaml(text));
   } catch (cause) {
-    const reason = cause instanceof Error ? cleanText(cause.message, 200) : '';
+    const message = cause instanceof Error ? cleanText(cause.message, 200) : '';
+    const reason = message.includes('call stack') ? 'it is nested too deep' : message;
     throw parseError(`the text is not YAML (${reason}); it starts with ${quote(text)}`, cause);
   }
+  if (read === undefined) {
+    const seconds = MAX_YAML_MS / 1000;
+    throw new StepFailure('ResultTooLarge', `the text could not be read as YAML within ${seconds} s`);
+  }
+  const { value } = read;
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object') {
     throw parseError(
@@ -146,6 +145,43 @@ function parseYaml(text: string): Json {
     );
   }
   return toJson(value, 0);
+}
+
+/** Throws the first thing that is wrong. */
+function readYaml(text: string): unknown {
+  const document = parseDocument(text, {
+    schema: 'core',
+    version: '1.2',
+    merge: false,
+    logLevel: 'error',
+    prettyErrors: false,
+    // The library compares every key with every other; see checkYaml.
+    uniqueKeys: false,
+  });
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  checkYaml(document);
+  return document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+}
+
+/** Throws where a key stands twice, or where the aliases would take too long. */
+function checkYaml(document: Document): void {
+  let nodes = 0;
+  let aliases = 0;
+  visit(document, {
+    Node: () => void nodes++,
+    Alias: () => void aliases++,
+    Map(_, map) {
+      nodes++;
+      const keys = new Set<unknown>();
+      for (const { key } of map.items) {
+        const name: unknown = isScalar(key) ? key.value : key;
+        if (keys.has(name)) throw new Error('Map keys must be unique');
+        keys.add(name);
+      }
+    },
+  });
+  if (aliases * nodes > MAX_YAML_ALIAS_VISITS) throw new Error('it has too many aliases');
 }
 
 /** YAML knows values that JSON does not (infinities, keys that are not strings, binary). */

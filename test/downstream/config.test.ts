@@ -31,6 +31,7 @@ describe('what is accepted', () => {
         maxConcurrency: 1,
         session: 'pool',
         trustAnnotations: false,
+        secrets: [],
       },
     ]);
   });
@@ -49,7 +50,13 @@ describe('what is accepted', () => {
     const { type, ...fields } = web;
     expect(type).toBe('streamable-http');
     expect(parse({ web })).toEqual([
-      { ...fields, name: 'web', transport: 'http', headers: { authorization: 'Bearer hunter22' } },
+      {
+        ...fields,
+        name: 'web',
+        transport: 'http',
+        headers: { authorization: 'Bearer hunter22' },
+        secrets: ['hunter22', 'Bearer hunter22', 'hunter22'],
+      },
     ]);
   });
 

@@ -127,6 +127,25 @@ describe('with parse', () => {
     );
   });
 
+  const lines = (count: number, line: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => line(n)).join('\n');
+  it.each<[what: string, yaml: string, kind: string | undefined]>([
+    ['50,000 keys', lines(50_000, (n) => `k${n}: 1`), undefined],
+    ['50,000 keys and one twice', `${lines(50_000, (n) => `k${n}: 1`)}\nk7: 1`, 'ParseError'],
+    ['50,000 aliases of as many nodes', lines(50_000, (n) => `- &a${n} 1\n- *a${n}`), 'ParseError'],
+    ['more than 4 MiB', 'x'.repeat(5_000_000), 'ResultTooLarge'],
+  ])(
+    'YAML of %s takes no time that grows with its square',
+    (_, yaml, kind) => {
+      const began = performance.now();
+      const read = () => resultValue({ content: [text(yaml)] }, 'yaml');
+      if (kind === undefined) expect(Object.keys(read() as object)).toHaveLength(50_000);
+      else expect(read).toThrow(expect.objectContaining({ kind }));
+      expect(performance.now() - began).toBeLessThan(15_000);
+    },
+    60_000,
+  );
+
   it('any JSON comes back by json, and by yaml where it is an object or an array', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {

@@ -10,11 +10,11 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/valida
 import { childPointer, quoteValue } from '../../blueprint/diagnostics.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../blueprint/json.ts';
 import { listNames } from '../../blueprint/suggest.ts';
+import { withinTime } from '../../blueprint/time-limit.ts';
 import { parseTemplate, type Template } from '../../expression/template.ts';
 import type { ToolInfo } from './environment.ts';
 import type { OutlineStep } from './outline.ts';
 import type { Report } from './report.ts';
-import { withinTime } from './time-limit.ts';
 
 /** A check of one argument takes microseconds. One that is broken off is the last of its tool. */
 const MAX_CHECK_MS = 100;

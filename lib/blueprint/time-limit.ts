@@ -1,6 +1,7 @@
 /**
- * A time limit for code that works on what a server sent. A JSON Schema can be written to be slow: patterns that backtrack,
- * references that double with every level. Nothing in the schema says so before it is tried.
+ * A time limit for work on what a server sent, while nothing else happens in this process. A JSON Schema can be written to be
+ * slow (patterns that backtrack, references that double with every level), and so can YAML; nothing in them says so before
+ * it is tried.
  */
 import { createContext, Script } from 'node:vm';
 
