@@ -22,10 +22,10 @@ import { laneAt, laneCount } from '../loop/lanes.ts';
 import { countItem, newCounts } from '../loop/outcome.ts';
 import { writeResults } from '../loop/write-results.ts';
 import { iterationOf } from '../occurrence.ts';
-import { nodeOf, openTask } from '../open-task.ts';
+import { nodeOf, type OpenedTask, openTask } from '../open-task.ts';
 import { lastOf, listsOf } from '../program-index.ts';
 import { outcomeOfRecord } from '../reading.ts';
-import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
+import { failedOutcome, HALTED, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { failedItem, itemFrame } from '../walk/progress.ts';
 import { endLoop } from './loop.ts';
 import { endedByLimit, timeIsUp } from './time-limit.ts';
@@ -37,13 +37,28 @@ export async function settle(task: SettleTask, env: StepsEnvironment): Promise<T
   const node = nodeOf(opened.loaded, task.step);
   if (node.type === 'call') throw new Error(`the step "${node.id}" is no container`);
   const plan = planOf(opened, node);
-  // What it settles has run already, also where it is the first in its item and the item's loop has halted since.
-  plan.reads.halts.clear();
-  if (node.type !== 'loop') for (const list of listsOf(node)) addValues(plan.reads.values, node, list);
+  if (node.type !== 'loop') {
+    for (const list of listsOf(node)) addValues(plan.reads.values, node, list);
+    plan.hasBegun = async () => (await innerRecords(opened, node, task.at)).some(hasRun);
+  }
   return onStep(task, opened, node, plan, (step) => {
     if (node.type !== 'loop') return settleContainer(step, node);
     return node.mode === 'map' ? settleMap(step, node) : settleLanes(step, node);
   });
+}
+
+function innerRecords({ env, run }: OpenedTask, node: StepNode, prefix: string) {
+  const inner = listsOf(node).flat();
+  return getSteps(
+    env.store,
+    run.run,
+    inner.map(({ id }) => prefix + id),
+  );
+}
+
+/** A step that an item's loop had halted before does not count. */
+function hasRun(record: StepRecord | undefined): boolean {
+  return record !== undefined && record.reason !== HALTED;
 }
 
 /** The values that the container's own is made of. */
