@@ -54,11 +54,10 @@ export async function drySubWorkflow(
 
 function adopted(place: Place, node: WorkflowCallNode, frame: Frame, end: ProgramEnd): Outcome {
   if ('error' in end) {
-    const { kind, message } = end.error;
-    throw new StepFailure(
-      'SubWorkflowFailed',
-      `the sub-workflow "${node.workflow}" fails: ${kind}: ${message}`,
-    );
+    const { kind, message, path, server } = end.error;
+    // As in a run: a tool's own text has no place in a sentence of ours; it stands at the step inside.
+    const cause = server === undefined ? `${kind}: ${message}` : `${kind} at step "${path}"`;
+    throw new StepFailure('SubWorkflowFailed', `the sub-workflow "${node.workflow}" fails: ${cause}`);
   }
   const { value, unresolved } = shapeValue(place, node, frame, end.output.value);
   if (unresolved.length > 0 || hasUnknown(value)) return openOutcome(place.dry, value);
@@ -74,8 +73,8 @@ async function target(
   const bound = Object.hasOwn(workflows, node.id) ? workflows[node.id] : undefined;
   const head = await getHead(dry.store, node.workflow);
   if (head === undefined || head.deletedAt !== undefined) {
-    const what = head === undefined ? 'there is no workflow' : 'deleted is the workflow';
-    throw new StepFailure('SubWorkflowFailed', `step "${node.id}": ${what} "${node.workflow}"`);
+    const what = head === undefined ? 'does not exist' : 'has been deleted';
+    throw new StepFailure('SubWorkflowFailed', `step "${node.id}": the workflow "${node.workflow}" ${what}`);
   }
   return bound ?? head;
 }
