@@ -23,6 +23,11 @@ function replacement(character: string): string {
   return SPACES.has(character) ? ' ' : '';
 }
 
+/** The text with its lines, without what nobody can see: what a tool says of itself, as agents read it. */
+export function visibleText(text: string): string {
+  return text.replace(UNFIT, (character) => (character === '\n' || character === '\t' ? character : ''));
+}
+
 /** Cleans `text` and ends it at `maxBytes` of UTF-8 (an ellipsis says that something was cut). */
 export function cleanText(text: string, maxBytes: number = MAX_TEXT_BYTES): string {
   // A character has at least one byte: what lies far beyond the limit is not even looked at.

@@ -1,6 +1,8 @@
 /** Looking at the downstream tools and trying one: what an agent does before it writes a blueprint. */
-import type { JsonObject } from '../blueprint/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../blueprint/json.ts';
+import { visibleText } from '../downstream/clean-text.ts';
 import type { ToolInfo } from '../downstream/tool-info.ts';
+import { setField } from '../expression/values.ts';
 import { bytesOf } from '../steps/sample.ts';
 import type { Principal } from '../store/records.ts';
 import { getCatalog, tryTool } from './catalog.ts';
@@ -62,7 +64,8 @@ function matchesQuery(tool: ToolInfo, server: string | undefined, query: string 
 }
 
 function describe(tool: ToolInfo, maxDescription: number) {
-  const { server, name, description = '', annotations } = tool;
+  const { server, name, annotations } = tool;
+  const description = visibleText(tool.description ?? '');
   return {
     server,
     name,
@@ -74,7 +77,22 @@ function describe(tool: ToolInfo, maxDescription: number) {
 }
 
 function schemasOf({ inputSchema, outputSchema }: ToolInfo): JsonObject {
-  return outputSchema === undefined ? { inputSchema } : { inputSchema, outputSchema };
+  const schemas: JsonObject = outputSchema === undefined ? { inputSchema } : { inputSchema, outputSchema };
+  return withVisibleTexts(schemas) as JsonObject;
+}
+
+const TEXTS: readonly string[] = ['description', 'title', '$comment'];
+
+/** A schema whose texts hold nothing that cannot be seen; what it allows is untouched. */
+function withVisibleTexts(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withVisibleTexts);
+  if (!isJsonObject(value)) return value;
+  const object: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const isText = typeof inner === 'string' && TEXTS.includes(key);
+    setField(object, key, isText ? visibleText(inner) : withVisibleTexts(inner));
+  }
+  return object;
 }
 
 /** The tool `call_tool`: one trial call; a tool's own failure is an answer with `isError`, not an error of ours. */

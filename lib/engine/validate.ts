@@ -9,6 +9,8 @@ import { splitWorkflowName } from '../blueprint/names.ts';
 import type { Blueprint, BlueprintDocument, Step } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import type { Estimate } from '../compile/estimate.ts';
+import { checkBounds } from '../compile/validate/bounds.ts';
+import { createReport } from '../compile/validate/report.ts';
 import { type ValidationEnvironment, validateBlueprint } from '../compile/validate.ts';
 import type { CatalogAnswer } from '../steps/explore-protocol.ts';
 import { getDocument } from '../store/documents.ts';
@@ -124,6 +126,8 @@ export async function checkBlueprint(
   input: Json,
   options: { offline?: boolean } = {},
 ): Promise<Checked> {
+  // What is too large for a blueprint is refused before anything that it names is looked up.
+  if (checkBounds(input, createReport()) === undefined) return validateBlueprint(input);
   const [catalog, known] = await Promise.all([
     options.offline === true ? undefined : getCatalog(env),
     knownWorkflows(env, input),

@@ -10,6 +10,9 @@ import { jsonType } from '../blueprint/params.ts';
 import { listNames, nearestName } from '../blueprint/suggest.ts';
 import { EngineError } from '../engine/errors.ts';
 
+/** Faults of one call that are told; of more there is the number. */
+const MAX_FAULTS = 10;
+
 /** @throws EngineError Invalid */
 export function parseArguments<Input extends z.ZodObject>(
   tool: string,
@@ -19,8 +22,16 @@ export function parseArguments<Input extends z.ZodObject>(
   const args = (given ?? {}) as Json;
   const parsed = schema.safeParse(args);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => sentence(issue, tool, Object.keys(schema.shape), args));
+  const issues = parsed.error.issues.flatMap(oneByOne);
+  const names = Object.keys(schema.shape);
+  const faults = issues.slice(0, MAX_FAULTS).map((issue) => sentence(issue, tool, names, args));
+  if (issues.length > MAX_FAULTS) faults.push(`and ${issues.length - MAX_FAULTS} more`);
   throw new EngineError('Invalid', faults.join('; '));
+}
+
+/** A fault about many names as one of each. */
+function oneByOne(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue];
 }
 
 function sentence(issue: z.core.$ZodIssue, tool: string, names: readonly string[], args: Json): string {

@@ -4,6 +4,7 @@ import type { Json } from '../blueprint/json.ts';
 import { storeBlobs } from '../downstream/blobs.ts';
 import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { readCatalog, resolveTool } from '../downstream/catalog.ts';
+import { cleanText } from '../downstream/clean-text.ts';
 import type { Pool } from '../downstream/pool.ts';
 import { resultValue } from '../downstream/value.ts';
 import { putCatalog } from '../store/catalog.ts';
@@ -53,7 +54,7 @@ export async function answerTry(pool: Pool, request: TryRequest, now: () => numb
     return done({ server, tool, isError: false, ...(await shown(result)) });
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
-    const fault = { kind: error.kind, message: error.message };
+    const fault = { kind: error.kind, message: cleanText(error.message) };
     const content = error instanceof ToolFailure ? { content: await contentOf(error.result) } : {};
     return done({ server, tool, isError: true, value: null, ...content, error: fault });
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { callTool, ToolFailure } from '../../lib/downstream/call.ts';
 import { readCatalog, resolveTool } from '../../lib/downstream/catalog.ts';
+import { visibleText } from '../../lib/downstream/clean-text.ts';
 import { parseServers } from '../../lib/downstream/config.ts';
 import { createPool, type Pool } from '../../lib/downstream/pool.ts';
 import { withoutFolders, withoutSecrets } from '../../lib/downstream/secrets.ts';
@@ -70,6 +71,12 @@ describe('a list of tools', () => {
     expect((await call(pool, 'constructor')).content).toEqual([{ type: 'text', text: 'called constructor' }]);
     await expect(call(pool, 'toString')).rejects.toMatchObject({ kind: 'UnknownTool' });
   });
+});
+
+it('what a tool says of itself is told without what is not seen', () => {
+  expect(visibleText('Pods\u202e\u{e0049}\n\tof \u001b[31ma \u200bnamespace')).toBe(
+    'Pods\n\tof [31ma namespace',
+  );
 });
 
 describe('a secret of mcp.json', () => {

@@ -39,6 +39,17 @@ describe('arguments', () => {
     for (const part of parts) expect(answer.message).toContain(part);
   });
 
+  it('tells of many faults the first, and how many there are', async () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, 1]));
+    const { answer } = await engine.agent.call('run_workflow', {
+      id: 'x',
+      ...many,
+      ['z'.repeat(100_000)]: 1,
+    });
+    expect(answer.message).toMatch(/"k0": run_workflow has no such argument.*; and 19991 more$/);
+    expect(JSON.stringify(answer).length).toBeLessThan(3000);
+  });
+
   it('shows neither a long nor a nested value that came', async () => {
     const secret = 'hunter2'.repeat(20);
     const { answer } = await engine.agent.call('list_runs', { status: secret });

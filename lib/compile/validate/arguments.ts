@@ -59,9 +59,9 @@ function checkMembers(entries: readonly [string, Template][], schema: JsonObject
   for (const name of Array.isArray(schema.required) ? schema.required : []) {
     if (typeof name !== 'string' || given.has(name)) continue;
     report.add('BP605', pointer, {
-      message: `"${tool.name}" requires the argument ${quoteValue(name)}`,
+      message: `"${tool.name}" requires the argument ${quoteValue(printable(name))}`,
       got: given.size === 0 ? 'no arguments' : listNames([...given]),
-      expected: quoteValue(name),
+      expected: quoteValue(printable(name)),
     });
   }
   for (const [name, template] of entries) {

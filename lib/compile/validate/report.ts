@@ -7,6 +7,9 @@ import { nearestName } from '../../blueprint/suggest.ts';
 /** Names compared in one validation at most: a blueprint with thousands of wrong names stays fast to refuse. */
 const MAX_COMPARISONS = 200_000;
 
+/** Names of servers' tools and arguments are texts from outside: what cannot be seen, or is no name, is not suggested. */
+const SHOWN = /^[^\p{C}\p{Z}]{1,200}$/u;
+
 export interface Report {
   diagnostics: Diagnostic[];
   add(code: DiagnosticCode, pointer: string, text: DiagnosticText): void;
@@ -24,7 +27,8 @@ export function createReport(): Report {
     },
     nearest: (name, candidates) => {
       comparisons += candidates.length;
-      return comparisons > MAX_COMPARISONS ? undefined : nearestName(name, candidates);
+      const near = comparisons > MAX_COMPARISONS ? undefined : nearestName(name, candidates);
+      return near !== undefined && SHOWN.test(near) ? near : undefined;
     },
   };
 }

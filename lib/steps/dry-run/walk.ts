@@ -5,6 +5,7 @@
 import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { CollectNode, LoopNode, ParallelNode, PipeNode, StepNode } from '../../compile/program.ts';
+import { cleanText } from '../../downstream/clean-text.ts';
 import { truthy } from '../../expression/values.ts';
 import type { ItemResult } from '../../store/records.ts';
 import { containerOutcome, type ListOutcome } from '../container.ts';
@@ -103,7 +104,7 @@ function failed(place: Place, node: StepNode, frame: Frame, failure: StepFailure
     attempts: trace.entry.status === 'called' ? 1 : 0,
     ...(typeof index === 'number' ? { index } : {}),
   });
-  const told = { status: 'failed' as const, error: { kind: error.kind, message: error.message } };
+  const told = { status: 'failed' as const, error: { kind: error.kind, message: cleanText(error.message) } };
   if (trace.listed === undefined) place.dry.list.add({ ...trace.entry, ...told });
   else Object.assign(trace.listed, told);
   if (node.strategy.collectErrors) place.errors.push(error);
