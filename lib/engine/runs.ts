@@ -131,10 +131,14 @@ async function stepAnswer(
 async function stepOf(env: EngineEnvironment, run: RunRecord, at: string): Promise<StepRecord> {
   const step = await getStep(env.store, run.run, at);
   if (step !== undefined) return step;
-  throw new EngineError(
-    'NotFound',
-    `step: run "${run.run}" has no step ${quoteValue(at)} yet; get_run without "step" lists them, and ${RUN_VALUES.join(', ')} are the run's own values`,
-  );
+  // A batch loop keeps what its items came to and not each step in them.
+  const loop = at.includes('/') ? at.slice(0, at.indexOf('/')) : undefined;
+  const around = loop === undefined ? undefined : await getStep(env.store, run.run, loop);
+  const how =
+    around === undefined
+      ? `get_run without "step" lists them, and ${RUN_VALUES.join(', ')} are the run's own values`
+      : `what the items of "${loop}" came to is read with step "${loop}"`;
+  throw new EngineError('NotFound', `step: run "${run.run}" has no step ${quoteValue(at)} yet; ${how}`);
 }
 
 /** A value; a list in pages; what is too large for an answer as a summary. */

@@ -227,6 +227,15 @@ describe('reading', () => {
     const { runId } = await call('run_workflow', { id: 'known' });
     expect(await call('get_run', { runId: String(runId), step: 'nope' })).toMatchObject({ code: 'NotFound' });
   });
+
+  it('says where the steps of a batch loop are', async () => {
+    await save('batch', { steps: [{ id: 'each', type: 'loop', over: [1], do: echo('say') }] });
+    const { runId } = await call('run_workflow', { id: 'batch' });
+    expect(await call('get_run', { runId: String(runId), step: 'each/00000/say' })).toMatchObject({
+      code: 'NotFound',
+      message: expect.stringContaining('read with step "each"'),
+    });
+  });
 });
 
 describe('cancelling', () => {
