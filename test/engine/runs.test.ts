@@ -172,7 +172,7 @@ describe('what has ended', () => {
     const { steps } = await call('get_run', { runId: String(runId) });
     expect(steps).toMatchObject([
       { at: 'bad', status: 'failed' },
-      { at: 'outer', status: 'failed', reason: 'run-ended' },
+      { at: 'outer', status: 'failed', error: { kind: 'ToolError', path: 'bad' } },
     ]);
   });
 });
