@@ -9,8 +9,6 @@ export interface AttemptBudget {
   reserve(attempts: number): Promise<void>;
   /** Draws one. Throws LimitExceeded. */
   draw(): Promise<void> | undefined;
-  /** What is reserved and not drawn. */
-  left(): number;
 }
 
 /** `count` writes to the root run: false where the limit would be passed, and then nothing was counted. */
@@ -19,18 +17,18 @@ export function createAttemptBudget(
   maxAttempts: number,
 ): AttemptBudget {
   let left = 0;
+  /** Being counted: two windows reserved at once must not count on the same credit, and nobody may draw it yet. */
+  let coming = 0;
   async function reserve(attempts: number): Promise<void> {
-    const missing = attempts - left;
+    const missing = attempts - left - coming;
     if (missing <= 0) return;
-    // Taken before the write is answered: two windows reserved at once must not count the same credit.
-    left += missing;
-    const counted = await count(missing);
-    if (counted) return;
-    left -= missing;
-    throw new StepFailure(
-      'LimitExceeded',
-      `the run and its sub-runs have made the most attempts allowed, ${maxAttempts}`,
-    );
+    coming += missing;
+    try {
+      if (!(await count(missing))) throw exceeded(maxAttempts);
+      left += missing;
+    } finally {
+      coming -= missing;
+    }
   }
   return {
     reserve,
@@ -40,14 +38,15 @@ export function createAttemptBudget(
         return undefined;
       }
       return count(1).then((counted) => {
-        if (!counted) {
-          throw new StepFailure(
-            'LimitExceeded',
-            `the run and its sub-runs have made the most attempts allowed, ${maxAttempts}`,
-          );
-        }
+        if (!counted) throw exceeded(maxAttempts);
       });
     },
-    left: () => left,
   };
+}
+
+function exceeded(maxAttempts: number): StepFailure {
+  return new StepFailure(
+    'LimitExceeded',
+    `the run and its sub-runs have made the most attempts allowed, ${maxAttempts}`,
+  );
 }

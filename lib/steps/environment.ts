@@ -69,7 +69,8 @@ export interface ExecutionState {
 export interface Executions {
   /** undefined: there is no such execution. */
   describe(executionArn: string): Promise<ExecutionState | undefined>;
-  redrive(executionArn: string): Promise<void>;
+  /** False where it can no longer be redriven. */
+  redrive(executionArn: string): Promise<boolean>;
 }
 
 export interface StepsLimits {

@@ -2,6 +2,7 @@
 import {
   DescribeExecutionCommand,
   ExecutionDoesNotExist,
+  ExecutionNotRedrivable,
   RedriveExecutionCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn';
@@ -19,7 +20,13 @@ export function createExecutions(sfn: SFNClient): Executions {
       }
     },
     async redrive(executionArn) {
-      await sfn.send(new RedriveExecutionCommand({ executionArn }));
+      try {
+        await sfn.send(new RedriveExecutionCommand({ executionArn }));
+        return true;
+      } catch (error) {
+        if (error instanceof ExecutionNotRedrivable) return false;
+        throw error;
+      }
     },
   };
 }

@@ -6,10 +6,11 @@ import { StepFailure } from '../blueprint/errors.ts';
 import type { StepNode } from '../compile/program.ts';
 import type { StepTask } from '../compile/protocol.ts';
 import type { RunRecord } from '../store/records.ts';
-import { getRun, isOpen, reopenRun } from '../store/runs.ts';
+import { getRun, isOpen, limitRun, reopenRun } from '../store/runs.ts';
 import { type LoadedDocument, loadDocument } from './documents.ts';
 import type { StepsEnvironment } from './environment.ts';
 import { namedError } from './failure.ts';
+import { runDeadline } from './run-deadline.ts';
 
 export interface OpenedTask {
   env: StepsEnvironment;
@@ -34,24 +35,25 @@ export async function openTask(task: StepTask, env: StepsEnvironment): Promise<O
   ) {
     throw refused(task);
   }
-  const run = task.epoch > found.epoch ? await reopen(task, env, loaded) : found;
+  const run = await timed(task, env, loaded, found);
   if (run === undefined) throw refused(task);
   return { env, loaded, run, open: isOpen(run.status), owner: env.newOwner() };
 }
 
-/** A redrive gets the run's whole time limit again. */
-async function reopen(
+/** A newer epoch opens the run again. Who opened it without its program at hand has left its time limit open. */
+async function timed(
   task: StepTask,
   env: StepsEnvironment,
-  loaded: LoadedDocument,
+  { index }: LoadedDocument,
+  found: RunRecord,
 ): Promise<RunRecord | undefined> {
-  const now = env.clock.now();
-  return reopenRun(env.store, task.run, {
-    execution: task.execution,
-    epoch: task.epoch,
-    at: new Date(now).toISOString(),
-    deadline: now + Math.min(loaded.index.program.timeoutSeconds, env.limits.maxRunSeconds) * 1000,
-  });
+  const newer = task.epoch > found.epoch;
+  if (!newer && (found.deadline !== undefined || !isOpen(found.status))) return found;
+  const deadline = await runDeadline(env, index, found);
+  if (!newer) return (await limitRun(env.store, task.run, deadline)) ?? found;
+  const { execution, epoch } = task;
+  const at = new Date(env.clock.now()).toISOString();
+  return reopenRun(env.store, task.run, { execution, epoch, at, deadline });
 }
 
 export function refused(task: StepTask): StepFailure {

@@ -16,7 +16,7 @@ import { putValue } from '../store/values.ts';
 import { failAround, haltAround, reopenAround } from './around.ts';
 import { createAttemptBudget } from './budget.ts';
 import { endFailedRun } from './end-run.ts';
-import { failureEndsRun, namedError, publicFailure, stepErrorOf } from './failure.ts';
+import { failureEndsRun, faultFields, namedError, publicFailure, stepErrorOf } from './failure.ts';
 import type { Frame, Outcome } from './frame.ts';
 import type { OpenedTask } from './open-task.ts';
 import { refused } from './open-task.ts';
@@ -71,13 +71,22 @@ export async function onStep(
   try {
     return await workOn(task, opened, node, plan, op);
   } catch (error) {
+    // The step has ended, or was never this task's.
+    if (error instanceof StepFailure || (error instanceof Error && error.name === BUSY)) throw error;
+    // Everything has stopped. Where the step is still ours the next delivery need not wait for the lease to run out; what is
+    // known of it stands in the records, as if it had.
+    await letGo(opened, plan.at ?? task.at + node.id);
     if (!(error instanceof LeaseLost)) throw error;
-    // A part of the step was another's while the step itself may still be ours: then nobody need wait for the lease to end.
-    const at = plan.at ?? task.at + node.id;
-    await releaseStep(opened.env.store, { run: opened.run.run, at }, opened.owner).catch((fault: unknown) => {
-      if (!(fault instanceof LeaseLost)) throw fault;
-    });
     throw namedError(BUSY, `another delivery has taken step "${node.id}" over`);
+  }
+}
+
+async function letGo({ env, run, owner }: OpenedTask, at: string): Promise<void> {
+  try {
+    await releaseStep(env.store, { run: run.run, at }, owner);
+  } catch (error) {
+    if (error instanceof LeaseLost) return;
+    env.logger.warn('a step could not be let go of', { run: run.run, at, ...faultFields(error) });
   }
 }
 
@@ -114,14 +123,9 @@ async function workOn(
   if (step.outcome === 'busy') throw namedError(BUSY, `another delivery works on step "${node.id}"`);
   if (step.outcome === 'recorded') return replay(task, opened, node, plan, step.record, began);
 
-  if (reading.status === 'rejected') {
-    // Nothing was done: the next delivery need not wait for the lease to run out.
-    await releaseStep(env.store, step.record, owner);
-    throw reading.reason;
-  }
+  if (reading.status === 'rejected') throw reading.reason;
   const read = reading.value;
-  const begins = step.outcome === 'claimed' && !step.resumed;
-  if (read.halted && begins && (await plan.hasBegun?.()) !== true) {
+  if (read.halted && begins(step) && (await plan.hasBegun?.()) !== true) {
     await settleStep(env.store, { ...step.record, status: 'skipped', reason: HALTED }, owner);
     throw refused(task);
   }
@@ -168,6 +172,12 @@ async function workOn(
   }
 }
 
+/** True for the first task on a step; in a later epoch also where it was halted in every one before. */
+function begins(step: StepWork['opened']): boolean {
+  if (step.outcome === 'claimed') return !step.resumed;
+  return step.outcome === 'reopened' && step.previous.reason === HALTED;
+}
+
 /** An op that failed as a whole, as an outcome. */
 export function failedOutcome(node: StepNode, at: string, error: unknown, attempts = 0): Outcome {
   if (!(error instanceof StepFailure)) throw error;
@@ -202,10 +212,12 @@ async function settle(
     await putValue(env.store, run.run, record.at, outcome.detail, { fence: record.fence, kind: 'detail' });
   }
   const tool = work.tools.get(node.id);
+  // The error of an attempt that was followed by another is none of the step's.
+  const { error: _, ...entered } = record;
   await settleStep(
     env.store,
     {
-      ...record,
+      ...entered,
       status: outcome.status,
       attempts: outcome.attempts,
       endedAt: new Date(now).toISOString(),
@@ -218,6 +230,7 @@ async function settle(
     },
     owner,
   );
+  if (outcome.reason === HALTED) throw refused(task);
   const stop: unknown = work.signal.aborted ? work.signal.reason : undefined;
   return answer(
     task,
@@ -303,7 +316,9 @@ async function closeAfter(
 ): Promise<void> {
   const { env, loaded, run } = opened;
   if (!opened.open) return;
-  if (stop?.kind === 'cancelled') return endFailedRun(env, loaded.index, run, task.epoch, error, 'CANCELLED');
+  // A second delivery, after one that settled the step and got no further, has the record to go by.
+  const cancelled = stop?.kind === 'cancelled' || run.stop !== undefined;
+  if (cancelled) return endFailedRun(env, loaded.index, run, task.epoch, error, 'CANCELLED');
   if (stop?.kind === 'run-deadline')
     return endFailedRun(env, loaded.index, run, task.epoch, error, 'TIMED_OUT');
   if (!failureEndsRun(loaded.index, node)) return;

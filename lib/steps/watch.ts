@@ -3,7 +3,7 @@
  * apart. What it finds aborts the task's signal; `end` leaves no timer behind.
  */
 import type { RunRecord, StepRecord } from '../store/records.ts';
-import { getRun, isOpen, touchRun } from '../store/runs.ts';
+import { getRun, getRuns, isOpen, touchRun } from '../store/runs.ts';
 import { LeaseLost, renewLease } from '../store/steps.ts';
 import type { StepsEnvironment } from './environment.ts';
 import { Stop } from './work.ts';
@@ -34,6 +34,8 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
   const { clock, limits, store } = env;
   const work = new AbortController();
   const ended = new AbortController();
+  // Step Functions stops a sub-run with its parent, except one that the parent has redriven.
+  const outer = run.parent === undefined ? [] : [...new Set([run.parent.run, run.root])];
   let leaseUntil = options.record.lease?.until ?? clock.now() + limits.leaseMs;
   let renewAt = clock.now() + limits.renewEveryMs;
   let touchAt = Date.parse(run.touchedAt) + TOUCH_EVERY_MS;
@@ -56,12 +58,18 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
       touchAt = now + TOUCH_EVERY_MS;
       current = await touchRun(store, run.run, new Date(now).toISOString());
     }
-    current ??= await getRun(store, run.run);
+    const [above, found] = await Promise.all([
+      outer.length === 0 ? [] : getRuns(store, outer),
+      current ?? getRun(store, run.run),
+    ]);
+    current = found;
     // `end` may have come in between: then nobody is there to hear.
     if (ended.signal.aborted) return;
     if (current === undefined || current.epoch > run.epoch)
       return work.abort(new LeaseLost(run.run, options.record.at));
     if (current.stop !== undefined) return work.abort(new Stop('cancelled', 'the run was cancelled'));
+    if (above.some(({ stop }) => stop !== undefined))
+      return work.abort(new Stop('cancelled', 'the run that this one is a part of was cancelled'));
     if (!isOpen(current.status)) return work.abort(new Stop('cancelled', 'the run has ended'));
     await options.onLook?.();
   }

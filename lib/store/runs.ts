@@ -165,6 +165,17 @@ export interface RunReopening {
   orUnclaimed?: boolean;
 }
 
+/** Gives an open run that has none its time limit (epoch ms). Answers the record; undefined where it has ended. */
+export async function limitRun(store: Store, run: string, deadline: number): Promise<RunRecord | undefined> {
+  const item = await updateItem(
+    store,
+    runKey(run),
+    { setOnce: { deadline } },
+    { expression: OPEN, values: OPEN_VALUES },
+  );
+  return item === undefined ? undefined : runOf(item);
+}
+
 /**
  * Opens a run again for a redrive, and clears its stop flag. The first task of the epoch does it, every other finds it done.
  * Answers the open record; undefined where the run is not this execution's, is in a newer epoch, or has ended in this one.

@@ -7,10 +7,11 @@ import type { StepTask, Task } from '../../lib/compile/protocol.ts';
 import type { StepsEnvironment } from '../../lib/steps/environment.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import { claimWindow, finishWindow } from '../../lib/store/journal.ts';
-import type { ItemResult, WindowRecord } from '../../lib/store/records.ts';
-import { claimRun, createRun, getRun, setStop } from '../../lib/store/runs.ts';
+import type { ItemResult, RunRecord, WindowRecord } from '../../lib/store/records.ts';
+import { childRunId } from '../../lib/store/run-id.ts';
+import { claimRun, createRun, getRun, reopenRun, setStop } from '../../lib/store/runs.ts';
 import { getStep } from '../../lib/store/steps.ts';
-import { putValue } from '../../lib/store/values.ts';
+import { getValue, putValue } from '../../lib/store/values.ts';
 import { freshName, type Harness, type Saved, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -31,7 +32,7 @@ function restarted(): StepsEnvironment {
   };
 }
 
-async function openRun(saved: Saved): Promise<string> {
+async function openRun(saved: Saved, more: Partial<RunRecord> = {}): Promise<string> {
   const run = randomUUID().replaceAll('-', '');
   const now = new Date().toISOString();
   await createRun(harness.store, {
@@ -55,17 +56,36 @@ async function openRun(saved: Saved): Promise<string> {
     attempts: 0,
     subRuns: 0,
     errorCount: 0,
+    ...more,
   });
   await putValue(harness.store, run, '$params', {});
   await claimRun(harness.store, run, { execution: `execution:${run}`, startedAt: now });
   return run;
 }
 
+/** The same store; `before` is called with each command before it is sent. */
+function watched(
+  before: (command: { input: { Key?: { sk?: unknown }; Item?: { sk?: unknown } } }) => void | Promise<void>,
+) {
+  const { table } = harness.store;
+  const client = new Proxy(table.client, {
+    get(target, name) {
+      if (name !== 'send') return Reflect.get(target, name);
+      return async (command: { input: object }) => {
+        await before(command);
+        return target.send(command as never);
+      };
+    },
+  });
+  return { ...harness.store, table: { ...table, client } };
+}
+
 async function prepared(
   steps: Blueprint['steps'],
+  more: Partial<RunRecord> = {},
 ): Promise<{ run: string; task: (step: string, epoch?: number, op?: StepTask['op']) => Task }> {
   const saved = await harness.save({ id: freshName(), steps });
-  const run = await openRun(saved);
+  const run = await openRun(saved, more);
   harness.clearCalls();
   return {
     run,
@@ -275,21 +295,13 @@ test('a window that its late worker ends while it is being taken over stands as 
   const results = [4, 5].map((index): ItemResult => {
     return { index, item: index, status: 'succeeded', value: 'late', error: null, attempts: 1 };
   });
-  const { table } = harness.store;
   const state = { ended: false };
-  const client = new Proxy(table.client, {
-    get(target, name) {
-      if (name !== 'send') return Reflect.get(target, name);
-      return async (command: { input: { Key?: { sk?: unknown } } }) => {
-        if (String(command.input.Key?.sk).startsWith('WINDOW#') && command instanceof UpdateCommand) {
-          if (!state.ended) expect(await finishWindow(harness.store, window, results)).toBe(true);
-          state.ended = true;
-        }
-        return target.send(command as never);
-      };
-    },
+  const store = watched(async (command) => {
+    if (!(command instanceof UpdateCommand) || !String(command.input.Key?.sk).startsWith('WINDOW#')) return;
+    if (!state.ended) expect(await finishWindow(harness.store, window, results)).toBe(true);
+    state.ended = true;
   });
-  const env = { ...harness.env, store: { ...harness.store, table: { ...table, client } } };
+  const env = { ...harness.env, store };
   expect(await runTask(task('each'), env)).toMatchObject({ status: 'done', count: 40 });
   const found = await harness.results(run, 'each');
   expect(byStatus(found)).toEqual({ succeeded: ITEMS });
@@ -485,4 +497,46 @@ test('a task that comes after a time limit sends nothing', async () => {
   const late = { ...harness.env, clock: later(61_000).clock };
   await expect(runTask(task('a'), late)).rejects.toMatchObject({ name: 'LimitExceeded' });
   expect(harness.calls()).toHaveLength(0);
+});
+
+test('a run that a status event has opened again has its time limit from its first task on', async () => {
+  const { run, task } = await prepared([work]);
+  const at = new Date().toISOString();
+  await reopenRun(harness.store, run, { execution: `execution:${run}`, epoch: 1, at });
+  expect((await getRun(harness.store, run))?.deadline).toBeUndefined();
+  expect(await runTask(task('a', 1), harness.env)).toMatchObject({ status: 'done' });
+  expect((await getRun(harness.store, run))?.deadline).toBeGreaterThan(Date.now() + 3_000_000);
+});
+
+test('a run stops with the run that it is a part of, also where nobody else stops it', async () => {
+  const parent = await prepared([work]);
+  const { run, task } = await prepared([{ id: 'a', type: 'call', tool: 'counting/hang-read', params: {} }], {
+    parent: { run: parent.run, at: 'a' },
+    root: parent.run,
+    depth: 1,
+  });
+  const ended = runTask(task('a'), harness.env).catch((error: Error) => error.name);
+  await called(1);
+  await setStop(harness.store, parent.run, { at: new Date().toISOString(), by: 'test' });
+  expect(await ended).toBe('Cancelled');
+  expect((await getRun(harness.store, run))?.status).toBe('CANCELLED');
+});
+
+test('a sub-run has its parameters whenever it has a record', async () => {
+  const child = await harness.save({ id: freshName(), params: { x: { type: 'integer' } }, steps: [work] });
+  const sub = { id: 'sub', type: 'call' as const, workflow: `${child.id}@latest`, params: { x: 5 } };
+  const { run, task } = await prepared([sub]);
+  const state = { failed: false };
+  const store = watched(({ input }) => {
+    if (state.failed || input.Item?.sk !== 'VALUE#$params') return;
+    state.failed = true;
+    throw new Error('the store does not answer');
+  });
+  await expect(runTask(task('sub', 0, 'prepare'), { ...harness.env, store })).rejects.toThrow(
+    'does not answer',
+  );
+  // Nothing runs any more: the next delivery need not wait for the lease to end.
+  const name = childRunId(run, 'sub', 0);
+  expect(await runTask(task('sub', 0, 'prepare'), harness.env)).toMatchObject({ child: { name } });
+  expect(await getValue(harness.store, name, '$params')).toEqual({ x: 5 });
 });

@@ -99,7 +99,25 @@ test('attempts are counted before they are drawn, by the window, and never past 
   for (let i = 0; i < 6; i += 1) await budget.draw();
   await expect(budget.draw()).rejects.toMatchObject({ kind: 'LimitExceeded' });
   await expect(budget.reserve(1)).rejects.toMatchObject({ kind: 'LimitExceeded' });
-  expect(budget.left()).toBe(0);
+});
+
+test('what is being counted is not drawn yet: beside a reservation that fails, each attempt is counted by itself', async () => {
+  let answer: (counted: boolean) => void = () => undefined;
+  const counted: number[] = [];
+  const budget = createAttemptBudget((attempts) => {
+    counted.push(attempts);
+    return new Promise((resolve) => {
+      answer = resolve;
+    });
+  }, 10);
+  const reserving = expect(budget.reserve(5)).rejects.toMatchObject({ kind: 'LimitExceeded' });
+  const refuse = answer;
+  const drawn = expect(budget.draw()).rejects.toMatchObject({ kind: 'LimitExceeded' });
+  answer(false);
+  refuse(false);
+  await reserving;
+  await drawn;
+  expect(counted).toEqual([5, 1]);
 });
 
 test('an execution by its machine, or by a version of it', () => {

@@ -2,7 +2,7 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Blueprint, Step } from '../../lib/blueprint/types.ts';
-import { executionRunId } from '../../lib/store/run-id.ts';
+import { childRunId, executionRunId } from '../../lib/store/run-id.ts';
 import { getRun } from '../../lib/store/runs.ts';
 import { getValue } from '../../lib/store/values.ts';
 import { tombstone } from '../../lib/store/workflows.ts';
@@ -200,7 +200,7 @@ test('a failed sub-workflow fails its step, and is redriven with its parent, not
   const failed = await harness.finish(run);
   expect(failed).toMatchObject({ execution: 'FAILED', error: 'SubWorkflowFailed' });
   expect(failed.errors).toMatchObject([
-    { kind: 'SubWorkflowFailed', message: expect.stringMatching(/ToolError: failure 1/) },
+    { kind: 'SubWorkflowFailed', message: expect.stringMatching(/as FAILED: ToolError at step "b"$/) },
   ]);
   await harness.redrive(run);
   const ended = await harness.finish(run);
@@ -208,6 +208,9 @@ test('a failed sub-workflow fails its step, and is redriven with its parent, not
     status: 'SUCCEEDED',
   });
   expect(ended.run.subRuns).toBe(1);
+  // Its own time is as long as the parent's and began later: it ends with the parent's.
+  const sub = await getRun(harness.store, childRunId(run, 'sub', 0));
+  expect(sub).toMatchObject({ epoch: 1, deadline: ended.run.deadline });
   expect(harness.calls().map(({ tool }) => tool)).toEqual(['work', 'flaky', 'flaky']);
 }, 40_000);
 

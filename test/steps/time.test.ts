@@ -158,6 +158,8 @@ test('a delay that does not fit is waited for outside, and the attempts count on
     output: { a: '{{ results.a.attempts }}', each: '{{ steps.each[].made }}' },
   });
   expect(ended).toMatchObject({ execution: 'SUCCEEDED', output: { a: 3, each: [2, 2] } });
+  // What failed was followed by what did not.
+  expect(ended.steps.get('a')?.error).toBeUndefined();
   expect(statuses().filter((status) => status === 'wait').length).toBeGreaterThanOrEqual(3);
 });
 
@@ -211,6 +213,21 @@ test("a container's time limit ends what is in it", async () => {
     },
   });
   expect(ended.output).toEqual({ kinds: Array(5).fill('LimitExceeded'), item: 'LimitExceeded' });
+});
+
+test("a container's time limit ends a sub-workflow in it, and is the container's failure", async () => {
+  const child = await harness.save({
+    id: freshName(),
+    steps: [{ id: 'c', type: 'call', tool: 'counting/hang-read', timeoutSeconds: 60 }],
+  });
+  const sub: Step = { id: 'sub', type: 'call', workflow: `${child.id}@latest` };
+  const ended = await harness.run({
+    id: freshName(),
+    errorStrategy: { onStepFailure: 'continue' },
+    steps: [{ id: 'q', type: 'collect', timeoutSeconds: 1, steps: [sub] }],
+    output: '{{ results.[q, sub][].error.kind }}',
+  });
+  expect(ended.output).toEqual(['LimitExceeded', 'LimitExceeded']);
 });
 
 test("the run's time limit closes it as timed out", async () => {

@@ -5,20 +5,21 @@
  */
 
 import { StepFailure } from '../../blueprint/errors.ts';
-import { isJsonObject, type Json } from '../../blueprint/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../blueprint/json.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
 import type { AdoptTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { RunRecord } from '../../store/records.ts';
 import { isOpen } from '../../store/runs.ts';
 import { markClaimed } from '../../store/steps.ts';
 import { getValue } from '../../store/values.ts';
+import { planOf } from '../entry.ts';
 import type { ExecutionState, StepsEnvironment } from '../environment.ts';
 import { executionArnOf } from '../executions.ts';
 import { type Outcome, scopeFor } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
-import { readsOf } from '../reading.ts';
 import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { evaluate, holds } from '../templates.ts';
+import { throwIfStopped } from '../work.ts';
 import { latestChild, workflowNodeOf } from './prepare.ts';
 
 /** Between two looks at a child that runs again. */
@@ -27,9 +28,7 @@ const POLL_SECONDS = 5;
 export async function adopt(task: AdoptTask, env: StepsEnvironment): Promise<TaskAnswer> {
   const opened = await openTask(task, env);
   const node = workflowNodeOf(nodeOf(opened.loaded, task.step));
-  return onStep(task, opened, node, { reads: readsOf(opened.loaded.index, node, false) }, (step) =>
-    run(step, node),
-  );
+  return onStep(task, opened, node, planOf(opened, node), (step) => run(step, node));
 }
 
 async function run(step: StepWork, node: WorkflowCallNode): Promise<StepEnd> {
@@ -43,9 +42,8 @@ async function run(step: StepWork, node: WorkflowCallNode): Promise<StepEnd> {
   // A redrive of the parent: the child of an older epoch goes on from where it failed, once.
   const redriven = record.claimed === true;
   if (work.epoch > 0 && state !== undefined && !redriven && state.status !== 'SUCCEEDED') {
-    await markClaimed(work.env.store, record, work.owner);
-    await work.env.executions.redrive(execution);
-    return wait();
+    await markClaimed(work.env.store, record, work.owner, { deadline: step.deadline });
+    if (await work.env.executions.redrive(execution)) return wait();
   }
   return failed(step, node, child, state);
 }
@@ -89,11 +87,24 @@ async function failed(
   const { frame, work } = step;
   const errors = await getValue(work.env.store, child.run, '$errors');
   const last = Array.isArray(errors) ? errors.at(-1) : undefined;
-  const cause = isJsonObject(last) ? `: ${String(last.kind)}: ${String(last.message)}` : '';
-  const how = state === undefined ? 'could not be started' : `ended as ${child.status}`;
-  const failure = new StepFailure(
-    'SubWorkflowFailed',
-    `the sub-workflow "${node.workflow}" (run ${child.run}) ${how}${cause}`,
-  );
-  return { kind: 'ended', outcome: failedOutcome(node, frame.at, failure, 1) };
+  const cause = isJsonObject(last) ? `: ${causeOf(last)}` : '';
+  const status = isOpen(child.status) ? state?.status : child.status;
+  const how = state === undefined ? 'could not be started' : `ended as ${status}`;
+  try {
+    // Ended by the time limit of a container around the step: then that is what fails the container.
+    if (child.status !== 'FAILED') throwIfStopped(work);
+    throw new StepFailure(
+      'SubWorkflowFailed',
+      `the sub-workflow "${node.workflow}" (run ${child.run}) ${how}${cause}`,
+    );
+  } catch (error) {
+    return { kind: 'ended', outcome: failedOutcome(node, frame.at, error, 1) };
+  }
+}
+
+/** The child's last error; a tool's own text stays in the child, where it says which tool it is of. */
+function causeOf({ kind, message, path, server }: JsonObject): string {
+  return server === undefined
+    ? `${String(kind)}: ${String(message)}`
+    : `${String(kind)} at step "${String(path)}"`;
 }

@@ -25,6 +25,7 @@ import { type LoadedDocument, loadDocument } from '../documents.ts';
 import { endFailedRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { namedError } from '../failure.ts';
+import { runDeadline } from '../run-deadline.ts';
 
 /** Runs the task. Throws `Duplicate`, or a StepFailure after having closed the run. */
 export async function begin(task: BeginTask, env: StepsEnvironment): Promise<TaskAnswer> {
@@ -115,17 +116,16 @@ async function claim(
   loaded: LoadedDocument,
   run: RunRecord,
 ): Promise<RunRecord> {
-  const seconds = Math.min(loaded.index.program.timeoutSeconds, env.limits.maxRunSeconds);
-  const now = env.clock.now();
   if (run.execution === task.execution && task.epoch > run.epoch) {
     const again = await reopenRun(env.store, run.run, {
       execution: task.execution,
       epoch: task.epoch,
-      at: new Date(now).toISOString(),
-      deadline: now + seconds * 1000,
+      at: new Date(env.clock.now()).toISOString(),
+      deadline: await runDeadline(env, loaded.index, run),
     });
     if (again !== undefined) return again;
   }
+  const seconds = Math.min(loaded.index.program.timeoutSeconds, env.limits.maxRunSeconds);
   // A sub-run's limit ends with its parent's, which prepare has written.
   const claimed = await claimRun(env.store, run.run, {
     execution: task.execution,

@@ -23,6 +23,7 @@ import type { StepsEnvironment } from '../environment.ts';
 import { scopeFor } from '../frame.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { onStep, type StepEnd, type StepWork } from '../step-work.ts';
+import { throwIfStopped } from '../work.ts';
 
 export async function prepare(task: PrepareTask, env: StepsEnvironment): Promise<TaskAnswer> {
   const opened = await openTask(task, env);
@@ -37,14 +38,14 @@ async function prepareChild(step: StepWork, node: WorkflowCallNode): Promise<Ste
   const before = await latestChild(work.env.store, work.run.run, record.at, work.epoch);
   const child = before ?? (await makeChild(step, node, evaluateArguments(node, scopeFor(frame, node.uses))));
   // One that nobody has claimed was never started, whatever epoch it is of.
-  if (child.status !== 'STARTING') return released({});
+  if (child.status !== 'STARTING') return released(step, {});
   const { run, versionArn, executionName } = child;
-  return released({ child: { stateMachineArn: versionArn, name: executionName, input: { run } } });
+  return released(step, { child: { stateMachineArn: versionArn, name: executionName, input: { run } } });
 }
 
-/** The step stays open for `adopt`. */
-function released(answer: Partial<TaskAnswer>): StepEnd {
-  return { kind: 'released', answer: { status: 'done', ms: 0, ...answer } };
+/** The step stays open for `adopt`; its record has the limit that the sub-run keeps within. */
+function released({ deadline }: StepWork, answer: Partial<TaskAnswer>): StepEnd {
+  return { kind: 'released', answer: { status: 'done', ms: 0, ...answer }, changes: { deadline } };
 }
 
 /** The child of the newest epoch up to this one. */
@@ -65,6 +66,7 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
   const { record, work } = step;
   const { env, run } = work;
   const { limits, store } = env;
+  throwIfStopped(work);
   if (run.depth + 1 > limits.maxDepth) {
     throw new StepFailure(
       'LimitExceeded',
@@ -88,6 +90,8 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
   const now = env.clock.now();
   const id = childRunId(run.run, record.at, work.epoch);
   const own = now + Math.min(index.program.timeoutSeconds, limits.maxRunSeconds) * 1000;
+  // Before the record: whoever finds the one finds the other.
+  await putValue(store, id, '$params', params);
   const { run: child } = await createRun(store, {
     run: id,
     workflow: node.workflow,
@@ -103,7 +107,7 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
     epoch: 0,
     createdAt: new Date(now).toISOString(),
     touchedAt: new Date(now).toISOString(),
-    deadline: Math.min(own, run.deadline ?? own, record.deadline ?? own),
+    deadline: Math.min(own, run.deadline ?? own, step.deadline ?? own),
     paramsHash: createHash('sha256').update(canonicalJson(params)).digest('hex'),
     root: run.root,
     parent: { run: run.run, at: record.at },
@@ -113,7 +117,6 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
     subRuns: 0,
     errorCount: 0,
   });
-  await putValue(store, id, '$params', params);
   return child;
 }
 
@@ -125,8 +128,8 @@ async function target(
   const { env, document } = step.work;
   const head = await getHead(env.store, node.workflow);
   if (head === undefined || head.deletedAt !== undefined) {
-    const what = head === undefined ? 'there is no workflow' : 'deleted is the workflow';
-    throw new StepFailure('SubWorkflowFailed', `step "${node.id}": ${what} "${node.workflow}"`);
+    const what = head === undefined ? 'does not exist' : 'has been deleted';
+    throw new StepFailure('SubWorkflowFailed', `step "${node.id}": the workflow "${node.workflow}" ${what}`);
   }
   const bound = Object.hasOwn(document.workflows, node.id) ? document.workflows[node.id] : undefined;
   const revision = await getRevision(env.store, node.workflow, bound?.revision ?? head.revision);
