@@ -31,9 +31,9 @@ export const ERROR_KIND_TEXTS: Record<ErrorKind, KindText> = {
       'Look at what the tool changed, then run again or redrive. Where repeating does no harm, say `"retryUnknown": true`, or mark the tool as idempotent on a server whose annotations are trusted.',
   },
   InvalidArguments: {
-    when: "The arguments do not fit the tool's input schema, or an argument that it requires came out null. Nothing was sent.",
+    when: "The arguments do not fit the tool's input schema, or an argument that it requires came out null. The tool was not carried out.",
     remedy:
-      "The message names step, argument and expression. Correct the expression, or give a default: `{{ x || '' }}`.",
+      "The message names the argument, and the expression that gave null. Correct it, or give a default: `{{ x || '' }}`.",
   },
   UnknownTool: {
     when: 'No server offers the tool, or two do and the step names none.',
@@ -54,14 +54,14 @@ export const ERROR_KIND_TEXTS: Record<ErrorKind, KindText> = {
   },
   FailedCondition: {
     when: "The step's `failWhen` was true.",
-    remedy: 'The blueprint says so. The value that it looked at is in the step record.',
+    remedy: 'The blueprint says so. `call_tool` shows what the tool answers and the condition looked at.',
   },
   ResultTooLarge: {
     when: 'An expression would build more than 16 MiB, or a result is larger than what is kept.',
     remedy: 'Ask the tool for less (pages, filters, fields), or narrow it with `select`.',
   },
   LimitExceeded: {
-    when: 'A limit was reached: `maxItems`, `max`, the time of a step or of the run, or a budget (100,000 calls, 1,000 sub-runs, depth 10).',
+    when: 'A limit was reached: `maxItems`, `max`, the time of a step, or a budget (100,000 calls, 1,000 sub-runs, depth 10).',
     remedy: 'The message names the limit. Raise it, or do less in one run.',
   },
   SubWorkflowFailed: {
@@ -69,7 +69,8 @@ export const ERROR_KIND_TEXTS: Record<ErrorKind, KindText> = {
     remedy: 'Read the child run; its id is in the message.',
   },
   Cancelled: {
-    when: '`cancel_run` or a stop in the console ended the run while the step ran.',
-    remedy: 'None: someone asked for it. A cancelled run can be redriven.',
+    when: "`cancel_run`, a stop in the console or the run's time limit ended the run while the step ran, or before it began.",
+    remedy:
+      "None where someone asked for it; else raise the blueprint's `timeoutSeconds`. Such a run can be redriven.",
   },
 };
