@@ -5,8 +5,7 @@
  * Order matters: the stand-ins are up before a function can be invoked, the blueprints that ship are saved before an agent
  * can ask, and stopping goes the other way round, downstream servers last to be told and first to be gone.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -30,6 +29,7 @@ import { LimitsError, limitsOf } from '../steps/limits.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
 import { readBlueprintFile } from './blueprint-file.ts';
+import { readCursorSecret } from './cursor-secret.ts';
 import { CliError } from './exit-codes.ts';
 import {
   LOCAL_BUCKET,
@@ -141,7 +141,7 @@ async function assemble(
       callToolArn: LOCAL_FUNCTIONS.callToolArn,
       functionTimeoutSeconds: LOCAL_FUNCTIONS.timeoutSeconds,
       serversHash: hash,
-      cursorSecret: await cursorSecret(options.dataDir),
+      cursorSecret: await readCursorSecret(options.dataDir),
       console: false,
     },
     now: Date.now,
@@ -190,19 +190,6 @@ function sweepEveryMinute(env: EngineEnvironment): () => Promise<void> {
 interface Functions {
   callTool: CallToolHandler;
   runEvents: RunEventsHandler;
-}
-
-/** Cursors outlive a restart, so their key does too. It never leaves the data folder. */
-async function cursorSecret(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'cursor-secret');
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    const secret = randomBytes(32).toString('base64url');
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await writeFile(file, secret, { mode: 0o600 });
-    return secret;
-  }
 }
 
 /** Saves the blueprints that ship with the product; unchanged ones cost a read. */

@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type GuardOptions, refusalOf } from './guard.ts';
+import { type GuardOptions, type Refusal, refusalOf } from './guard.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -42,7 +42,7 @@ export async function startServer(handler: Handler, options: ServerOptions = {})
     response.once('close', () => {
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections());
     });
-    const refusal = refusalOf(request.headers, { ...guard, port: portOf(server) });
+    const refusal = ambiguous(request) ?? refusalOf(request.headers, { ...guard, port: portOf(server) });
     if (refusal !== undefined) {
       const body = `${refusal.reason}\n`;
       response.writeHead(refusal.status, {
@@ -81,6 +81,13 @@ export async function startServer(handler: Handler, options: ServerOptions = {})
       return closing;
     },
   };
+}
+
+/** Two hosts in one request: which of them is meant, the guard and the handler might see differently. */
+function ambiguous(request: IncomingMessage): Refusal | undefined {
+  const hosts = request.headersDistinct.host ?? [];
+  if (hosts.length === 1 && request.url?.startsWith('/') === true) return undefined;
+  return { status: 403, reason: 'The request names no host, more than one, or another one in its target.' };
 }
 
 function closeServer(server: Server, graceMs: number): Promise<void> {

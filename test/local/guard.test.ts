@@ -1,4 +1,5 @@
 /** The guard, as a table over headers, and then on every stand-in over its socket. */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -174,6 +175,24 @@ describe('every stand-in', () => {
 });
 
 describe('closing', () => {
+  it.each([
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: HOST\r\nHost: attacker.example\r\n\r\n'],
+    ['another host in the target', 'GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n'],
+    ['no path in the target', 'OPTIONS * HTTP/1.1\r\nHost: HOST\r\n\r\n'],
+  ])('refuses %s', async (_, text) => {
+    let handled = 0;
+    const server = await startServer((__, response) => {
+      handled += 1;
+      response.end();
+    });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(text.replace('HOST', `127.0.0.1:${server.port}`));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    await server.close();
+    expect([answer.toString().slice(0, 22), handled]).toEqual(['HTTP/1.1 403 Forbidden', 0]);
+  });
+
   it('ends connections that idle and requests that hang', async () => {
     let arrived: () => void = () => {};
     const hanging = new Promise<void>((resolve) => {
