@@ -1,7 +1,7 @@
 /** What a failure does: strategies and their inheritance, retries, skipped readers, the errors that an agent hears of. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
-import { CONTINUE, call, expectRun, fails, type Lab, type RunCase, startLab, value } from './lab.ts';
+import { CONTINUE, call, expectRun, fails, type Lab, type RunCase, startLab, until, value } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -475,4 +475,52 @@ it('all messages are cleaned, and end at 1 KiB', async () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   expect(a?.message).not.toMatch(/[\u0000-\u001f\u202e\u{e0041}]/u);
   expect(Buffer.byteLength(b?.message ?? '')).toBeLessThanOrEqual(1024);
+});
+
+describe('an item that fails under abort', () => {
+  it.concurrent.each<[string, JsonObject]>([
+    ['a batch', {}],
+    ['an inline map', { mode: 'map', maxItems: 4 }],
+    ['a distributed map', { mode: 'map' }],
+  ])('lets those in flight settle and starts no other: %s', async (name, fields) => {
+    const key = `in flight, ${name}`;
+    const branches = [
+      call('held', 'hold', { key, mark: key }, { when: '{{ item == `0` }}' }),
+      call('bad', 'fail', { mark: key }, { when: '{{ item != `0` }}' }),
+    ];
+    const runId = await lab.start({
+      params: { list: { type: 'array', default: [0, 1, 2, 3] } },
+      steps: [
+        {
+          id: 'l',
+          type: 'loop',
+          over: '{{ params.list }}',
+          concurrency: 2,
+          ...fields,
+          do: [{ id: 'p', type: 'parallel', branches }, call('then', 'echo', { mark: key })],
+        },
+      ],
+    });
+    // Item 1 has failed, or is about to; item 0 is held until then.
+    await until(async () => lab.calls({ mark: key }).length === 2);
+    await until(async () => {
+      const { value: told } = await lab.call('call_tool', { tool: 'lab/release', params: { key } });
+      return (told as JsonObject).released === true;
+    });
+    const run = await lab.executed(runId);
+    expect(run).toMatchObject({ status: 'FAILED', errors: [{ step: 'bad', path: 'l/00001/bad' }] });
+    const items = (await lab.list(runId, 'l', 'items')) as JsonObject[];
+    expect(
+      items.filter(({ status }) => status !== 'skipped').map(({ index, status }) => [index, status]),
+    ).toEqual([
+      [0, 'succeeded'],
+      [1, 'failed'],
+    ]);
+    expect(
+      lab
+        .calls({ mark: key })
+        .map(({ tool }) => tool)
+        .sort(),
+    ).toEqual(['echo', 'fail', 'hold']);
+  });
 });

@@ -3,7 +3,7 @@
  * save and run a blueprint as an agent does, then look at the calls that were made and at the execution's history.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,6 +87,7 @@ function labServer(journal: string, fields: JsonObject = {}): JsonObject {
 export async function startLab({ lab = {}, twin, servers = {}, limits = {} }: LabOptions = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-lab-'));
   const journal = join(folder, 'calls.jsonl');
+  await writeFile(journal, '');
   const engine = await startRunningEngine(
     {
       lab: labServer(journal, lab),
@@ -176,8 +177,9 @@ export async function startLab({ lab = {}, twin, servers = {}, limits = {} }: La
       return steps;
     },
     calls(marked) {
-      const lines = readFileSync(journal, 'utf8').trimEnd().split('\n');
+      const lines = readFileSync(journal, 'utf8').split('\n');
       return lines
+        .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as LabCall)
         .filter(({ args }) =>
           Object.entries(marked).every(([key, value]) => JSON.stringify(args[key]) === JSON.stringify(value)),
