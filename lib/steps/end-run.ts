@@ -6,10 +6,7 @@ import { closeRun } from '../store/runs.ts';
 import { putValue } from '../store/values.ts';
 import type { StepsEnvironment } from './environment.ts';
 import type { ProgramIndex } from './program-index.ts';
-import { runErrors } from './run-errors.ts';
-
-/** Errors that a run's answer lists; its `errorCount` counts them all. */
-const MAX_LISTED_ERRORS = 10_000;
+import { type RunErrors, runErrors } from './run-errors.ts';
 
 /**
  * Closes a run that failed. `last` is the error that ended it; it is listed whatever its strategy collects. The first end of
@@ -23,11 +20,7 @@ export async function endFailedRun(
   last: StepError,
   status: Exclude<RunStatus, 'STARTING' | 'RUNNING'> = 'FAILED',
 ): Promise<void> {
-  const errors = await runErrors(env.store, index, run.run);
-  const known = errors.some(
-    (error) => error.path === last.path && error.index === last.index && error.kind === last.kind,
-  );
-  await end(env, run, epoch, status, known ? errors : [...errors, last]);
+  await end(env, run, epoch, status, await runErrors(env.store, index, run.run, last));
 }
 
 /** Closes a run that reached its end. */
@@ -48,15 +41,15 @@ async function end(
   run: RunRecord,
   epoch: number,
   status: Exclude<RunStatus, 'STARTING' | 'RUNNING'>,
-  errors: StepError[],
+  { listed, count }: RunErrors,
 ): Promise<void> {
   // Before the record is closed: whoever sees a run that has ended finds its errors.
-  await putValue(env.store, run.run, '$errors', errors.slice(0, MAX_LISTED_ERRORS) as unknown as Json);
+  await putValue(env.store, run.run, '$errors', listed as unknown as Json);
   await closeRun(env.store, run.run, {
     status,
     epoch,
     endedAt: new Date(env.clock.now()).toISOString(),
-    errorCount: errors.length,
+    errorCount: count,
   });
   await env.downstream.endRun(run.run);
 }

@@ -19,8 +19,10 @@ export interface ProgramIndex {
   inputs: ReadonlyMap<string, InputSource>;
   /** Ids whose `results.ID` any template reads: only their details are kept. */
   resultIds: ReadonlySet<string>;
-  /** True where a template reads `run.errors`, or `run` as a whole. */
-  readsRunErrors: boolean;
+  /** Ids of the steps with a template that reads `run.errors`, or `run` as a whole. */
+  errorReaders: ReadonlySet<string>;
+  /** True where the run's output does. */
+  outputReadsErrors: boolean;
 }
 
 /** Indexes a program; pure. */
@@ -29,7 +31,7 @@ export function indexProgram(program: Program): ProgramIndex {
   const loops = new Map<string, readonly LoopNode[]>();
   const inputs = new Map<string, InputSource>();
   const resultIds = new Set<string>(program.outputUses.results);
-  let readsRunErrors = program.output !== undefined && readsErrors(program.output);
+  const errorReaders = new Set<string>();
 
   function visit(
     list: readonly StepNode[],
@@ -43,7 +45,7 @@ export function indexProgram(program: Program): ProgramIndex {
       loops.set(node.id, around);
       inputs.set(node.id, before);
       for (const id of node.uses.results) resultIds.add(id);
-      readsRunErrors ||= templatesOf(node).some(readsErrors);
+      if (templatesOf(node).some(readsErrors)) errorReaders.add(node.id);
       const inner = node.type === 'loop' ? [...around, node] : around;
       const first: InputSource =
         node.type === 'loop' && node.kind === 'while' ? { kind: 'pass', loop: node.id } : before;
@@ -52,7 +54,8 @@ export function indexProgram(program: Program): ProgramIndex {
     }
   }
   visit(program.steps, undefined, [], { kind: 'none' });
-  return { program, parents, loops, inputs, resultIds, readsRunErrors };
+  const outputReadsErrors = program.output !== undefined && readsErrors(program.output);
+  return { program, parents, loops, inputs, resultIds, errorReaders, outputReadsErrors };
 }
 
 /** The lists of steps inside a step: none for a call. */

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { LoopNode, StepNode } from '../compile/program.ts';
 import { getItemsIndex, readItems } from '../store/items.ts';
-import { readResults } from '../store/journal.ts';
+import { readJournal, readResults } from '../store/journal.ts';
 import type { ItemResult, RunRecord, StepRecord } from '../store/records.ts';
 import { getSteps } from '../store/steps.ts';
 import type { Store } from '../store/store.ts';
@@ -48,7 +48,7 @@ export function readsOf(index: ProgramIndex, node: StepNode, inner: boolean): Re
     results: new Set(),
     around: new Set(),
     halts: new Set(),
-    errors: index.readsRunErrors,
+    errors: own.some(({ id }) => index.errorReaders.has(id)),
   };
   for (const each of own) {
     for (const id of each.reads) if (!inside.has(id)) reads.outcomes.add(id);
@@ -99,7 +99,7 @@ export async function readFrame(
       details.length === 0 ? [] : getValues(store, run.run, details.map(place), 'detail'),
       Promise.all(loops.map((id) => readResults(store, run.run, place(id)))),
       node === undefined ? {} : loopNames(store, run.run, index, prefix),
-      reads.errors ? runErrors(store, index, run.run) : [],
+      reads.errors ? runErrors(store, index, run.run).then(({ listed }) => listed) : [],
     ],
   );
 
@@ -252,8 +252,11 @@ async function passInput(
   const iteration = iterationsOf(prefix)[depth];
   if (iteration === undefined || iteration.index === 0) return null;
   const at = prefixAtDepth(prefix, depth) + loop;
-  const [before] = await readResults(store, run, at, iteration.index - 1, iteration.index);
-  return before?.value ?? null;
+  // A pass is a window of its own.
+  const pass = { from: iteration.index - 1, to: iteration.index };
+  for await (const { items } of readJournal(store, run, at, { windows: pass }))
+    return items?.[0]?.value ?? null;
+  return null;
 }
 
 /** The loop under `abort` whose item begins with this step. */

@@ -4,7 +4,9 @@
  */
 import type { StepError } from '../../blueprint/errors.ts';
 import type { LoopNode } from '../../compile/program.ts';
+import { readJournal } from '../../store/journal.ts';
 import type { ItemResult } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
 import type { Outcome } from '../frame.ts';
 import type { ProgramIndex } from '../program-index.ts';
 import { itemOf } from '../reading.ts';
@@ -46,6 +48,15 @@ export function countItem(counts: LoopCounts, result: ItemResult): void {
     counts.firstFailed = result.index;
     counts.firstError = result.error;
   }
+}
+
+/** The counts of what a loop's journal has; its values are read and dropped again. */
+export async function countResults(store: Store, run: string, at: string): Promise<LoopCounts> {
+  const counts = newCounts();
+  for await (const { items = [] } of readJournal(store, run, at)) {
+    for (const item of items) countItem(counts, item);
+  }
+  return counts;
 }
 
 /** The outcome of a loop whose items are all at hand, in order. */

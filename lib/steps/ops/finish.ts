@@ -27,7 +27,7 @@ export async function finish(task: FinishTask, env: StepsEnvironment): Promise<T
     results: new Set(uses.results),
     around: new Set(),
     halts: new Set(),
-    errors: index.readsRunErrors,
+    errors: index.outputReadsErrors,
   });
   let output: Json;
   try {

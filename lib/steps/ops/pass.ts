@@ -5,24 +5,25 @@
  *     rows/00002/                  the loop is entered            → pass at rows/00002/pages/00000/
  *     rows/00002/pages/00000/      its first pass has ended       → pass at rows/00002/pages/00001/, or done at rows/00002/
  */
+import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
 import type { LoopNode } from '../../compile/program.ts';
 import type { PassTask, TaskAnswer } from '../../compile/protocol.ts';
-import { finishWindow, listWindows, readResults } from '../../store/journal.ts';
-import type { ItemResult, StepRecord } from '../../store/records.ts';
-import { getSteps } from '../../store/steps.ts';
+import { finishWindow, getWindow, readResults } from '../../store/journal.ts';
+import type { ItemResult } from '../../store/records.ts';
+import { getSteps, LeaseLost } from '../../store/steps.ts';
 import { getValue } from '../../store/values.ts';
 import { entered, planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { countItem, newCounts } from '../loop/outcome.ts';
+import { countResults } from '../loop/outcome.ts';
 import { goesOn } from '../loop/passes.ts';
 import { own } from '../loop/write-results.ts';
 import { iterationOf, iterationsOf, prefixAtDepth } from '../occurrence.ts';
 import { nodeOf, openTask } from '../open-task.ts';
 import { lastOf } from '../program-index.ts';
-import { failedOutcome, onStep, type StepEnd, type StepWork } from '../step-work.ts';
+import { onStep, type StepEnd, type StepWork } from '../step-work.ts';
 import { endLoop, loopNodeOf } from './loop.ts';
-import { iterationResult } from './settle.ts';
+import { isStale, iterationResult } from './settle.ts';
 import { endedByLimit, timeIsUp } from './time-limit.ts';
 
 export async function pass(task: PassTask, env: StepsEnvironment): Promise<TaskAnswer> {
@@ -38,9 +39,7 @@ export async function pass(task: PassTask, env: StepsEnvironment): Promise<TaskA
 
 function run(step: StepWork, node: LoopNode, ended: number | undefined): Promise<StepEnd> {
   if (ended === undefined) return entered(step, node, () => passAt(step, node, 0));
-  return afterPass(step, node, ended).catch((error: unknown): StepEnd => {
-    return { kind: 'ended', outcome: failedOutcome(node, step.frame.at, error) };
-  });
+  return afterPass(step, node, ended);
 }
 
 /** Writes down how the pass ended, and says whether another follows. */
@@ -59,28 +58,22 @@ async function afterPass(step: StepWork, node: LoopNode, index: number): Promise
       ? readResults(store, record.run, last).then((results): Json => results.map((result) => result.value))
       : getValue(store, record.run, last),
   ]);
-  if (records.some((each) => failedBefore(step, each))) return passAt(step, node, index);
+  // A redrive comes back to the pass that failed.
+  if (records.some((each) => isStale(step, each))) return passAt(step, node, index);
   const result: ItemResult | undefined = iterationResult(frame, node, index, null, records, value ?? null);
   if (result === undefined) throw new Error(`the pass "${prefix}" has not run`);
-  const windows = await listWindows(store, record.run, record.at);
-  const window = await own(
-    work,
-    record.at,
-    windows.find((each) => each.window === index),
-    index,
-    index,
-    index + 1,
-  );
-  await finishWindow(store, window, [result]);
-  if (goesOn(node, frame, result)) return passAt(step, node, index + 1);
-  const counts = newCounts();
-  for (const each of await readResults(store, record.run, record.at)) countItem(counts, each);
-  return endLoop(step, node, counts, endedByLimit(step, result.error) ? timeIsUp(node) : undefined);
-}
-
-/** A redrive comes back to the pass that failed. */
-function failedBefore({ work }: StepWork, record: StepRecord | undefined): boolean {
-  return record?.status === 'failed' && record.epoch < work.epoch && record.error?.kind !== 'OutcomeUnknown';
+  const known = await getWindow(store, record.run, record.at, index);
+  const window = await own(work, record.at, known, index, index, index + 1);
+  if (!(await finishWindow(store, window, [result]))) throw new LeaseLost(record.run, record.at);
+  let failure: StepFailure | undefined;
+  try {
+    if (goesOn(node, frame, result)) return passAt(step, node, index + 1);
+    if (endedByLimit(step, result.error)) failure = timeIsUp(node);
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error;
+    failure = error;
+  }
+  return endLoop(step, node, await countResults(store, record.run, record.at), failure);
 }
 
 function passAt(step: StepWork, node: LoopNode, index: number): StepEnd {

@@ -17,9 +17,9 @@ import { getValues } from '../../store/values.ts';
 import { containerOutcome, listOutcome, shaped } from '../container.ts';
 import { planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import type { Frame } from '../frame.ts';
+import { type Frame, skippedOutcome } from '../frame.ts';
 import { laneAt, laneCount } from '../loop/lanes.ts';
-import { countItem, newCounts } from '../loop/outcome.ts';
+import { countItem, countResults, newCounts } from '../loop/outcome.ts';
 import { writeResults } from '../loop/write-results.ts';
 import { iterationOf } from '../occurrence.ts';
 import { nodeOf, type OpenedTask, openTask } from '../open-task.ts';
@@ -56,9 +56,13 @@ function innerRecords({ env, run }: OpenedTask, node: StepNode, prefix: string) 
   );
 }
 
-/** A step that an item's loop had halted before does not count. */
 function hasRun(record: StepRecord | undefined): boolean {
-  return record !== undefined && record.reason !== HALTED;
+  return record !== undefined && !wasHalted(record);
+}
+
+/** It would have begun an item of a loop that had halted before. */
+function wasHalted(record: StepRecord | undefined): boolean {
+  return record?.reason === HALTED;
 }
 
 /** The values that the container's own is made of. */
@@ -93,6 +97,10 @@ async function settleContainer(
       records.some((record) => isStale(step, record))
     )
       return AGAIN;
+    // A part of it was not let begin any more: what it comes to is not known before a redrive.
+    if (outcome.status !== 'failed' && records.some(wasHalted)) {
+      return { kind: 'ended', outcome: skippedOutcome(HALTED) };
+    }
     const attempts = records.reduce((sum, record) => sum + (record?.attempts ?? 0), 0);
     return { kind: 'ended', outcome: { ...shaped(frame, node, outcome), attempts } };
   } catch (error) {
@@ -101,7 +109,7 @@ async function settleContainer(
 }
 
 /** A failure of an older epoch that a redrive runs anew. */
-function isStale({ work }: StepWork, record: StepRecord | undefined): boolean {
+export function isStale({ work }: StepWork, record: StepRecord | undefined): boolean {
   if (record === undefined || record.epoch >= work.epoch) return false;
   if (record.status === 'skipped') return record.reason !== 'when';
   if (record.status !== 'failed') return false;
@@ -115,8 +123,7 @@ async function settleLanes(step: StepWork, node: LoopNode): Promise<StepEnd> {
   const { store } = work.env;
   const lanes = Array.from({ length: laneCount(node.concurrency) }, (_, lane) => laneAt(record.at, lane));
   const records = await getSteps(store, record.run, lanes);
-  const counts = newCounts();
-  for (const result of await readResults(store, record.run, record.at)) countItem(counts, result);
+  const counts = await countResults(store, record.run, record.at);
   const unfinished = records.some((lane) => lane === undefined || lane.status !== 'succeeded');
   if (unfinished && records.some((lane) => isStale(step, lane))) return AGAIN;
   const stopped = records.find((lane) => lane?.status === 'failed' && lane.error?.step === node.id)?.error;
@@ -225,6 +232,7 @@ export function iterationResult(
   if (frame.outcomes.size === 0) return undefined;
   const end = listOutcome(frame, node.body, node);
   if ('error' in end) return failedItem(index, item, end.error, attempts);
+  if (records.some(wasHalted)) return undefined;
   const { status } = end.last;
   return {
     index,
