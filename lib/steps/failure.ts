@@ -113,7 +113,10 @@ export function failureEndsRun(index: ProgramIndex, node: StepNode): boolean {
     case 'parallel':
       return false;
     case 'loop':
-      return parent.kind === 'while' && failureEndsRun(index, parent);
+      // Under `continue` the loop has succeeded up to the pass that failed, also where its own failure would end the run.
+      return (
+        parent.kind === 'while' && parent.strategy.onStepFailure === 'abort' && failureEndsRun(index, parent)
+      );
     case 'pipe':
     case 'collect':
       return endsItsList(node, parent) && failureEndsRun(index, parent);

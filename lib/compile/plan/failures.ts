@@ -63,7 +63,9 @@ function innerListsOf(step: StepNode, target: FailureTarget): (List & { steps: r
       return [];
     case 'loop': {
       if (step.mode === 'batch') return [];
-      const out: FailureTarget = step.kind === 'while' ? ownTask : { to: 'state', name: endOf(step.id) };
+      const judge: FailureTarget = { to: 'state', name: step.kind === 'while' ? step.id : endOf(step.id) };
+      // A while under `continue` has succeeded up to the pass that failed, also where its own failure would end the run.
+      const out = step.kind === 'while' && step.strategy.onStepFailure === 'abort' ? ownTask : judge;
       return [{ steps: step.body, goesOn: false, out }];
     }
     case 'parallel':
