@@ -4,13 +4,17 @@
  * Everything built is paid for before it exists: 8 bytes an element, a key's length, a string's length. What was
  * built only to come to a scalar (a filter's condition, an argument of `length`) is given back, so the limit bounds
  * what is alive at once, not what was ever made. Looking costs too: data that is shared can be far larger walked than
- * held, so elements visited are counted against a limit of their own.
+ * held, so elements visited are counted against a limit of their own, and what was built and given back counts as well:
+ * 64 bytes take about as long to write as an element to visit.
  */
 import { MAX_EVALUATION_BYTES } from '../blueprint/limits.ts';
 import { EvaluationError } from './errors.ts';
 
 /** Elements that one evaluation may visit: some seconds of work, and more than a join of two lists of 20,000 needs. */
 export const MAX_EVALUATION_VISITS = 25_000_000;
+
+/** Bytes that are built in the time of a visit. */
+const BYTES_A_VISIT = 64;
 
 export interface Budget {
   readonly maxBytes: number;
@@ -30,19 +34,18 @@ export function createBudget(maxBytes: number = MAX_EVALUATION_BYTES): Budget {
   let held = 0;
   let kept = 0;
   let visits = 0;
+  let built = 0;
   return {
     maxBytes,
     spend(bytes) {
       held += bytes;
+      built += bytes;
       if (held + kept > maxBytes) throw tooLarge(maxBytes);
+      if (visits + built / BYTES_A_VISIT > MAX_EVALUATION_VISITS) throw tooMuchWork();
     },
     visit(elements) {
       visits += elements;
-      if (visits > MAX_EVALUATION_VISITS) {
-        throw new EvaluationError(
-          `looks at more than ${MAX_EVALUATION_VISITS.toLocaleString('en')} elements`,
-        );
-      }
+      if (visits + built / BYTES_A_VISIT > MAX_EVALUATION_VISITS) throw tooMuchWork();
     },
     mark: () => held,
     release(mark) {
@@ -53,6 +56,10 @@ export function createBudget(maxBytes: number = MAX_EVALUATION_BYTES): Budget {
       held = mark;
     },
   };
+}
+
+function tooMuchWork(): EvaluationError {
+  return new EvaluationError(`looks at more than ${MAX_EVALUATION_VISITS.toLocaleString('en')} elements`);
 }
 
 export function tooLarge(maxBytes: number): EvaluationError {

@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { Budget } from './budget.ts';
 import { EvaluationError } from './errors.ts';
+import { includes } from './text-search.ts';
 import { codePoints, compareStrings, describeTypes, equal, fieldOf, setField, typeOf } from './values.ts';
 
 function fail(message: string): never {
@@ -37,11 +38,13 @@ export function avg(list: Json[], budget: Budget): number | null {
 export function contains(where: Json[] | string, what: Json, budget: Budget): boolean {
   if (typeof where === 'string') {
     budget.visit(where.length >> 8);
-    return typeof what === 'string' && where.includes(what);
+    return typeof what === 'string' && includes(where, what);
   }
   if (what === null || typeof what !== 'object') {
     // A native scan of scalars costs a fraction of evaluating something for each element.
     budget.visit(where.length >> 4);
+    // Two strings that begin alike are compared until they differ.
+    if (typeof what === 'string') budget.visit((where.length * what.length) / 4096);
     return where.includes(what);
   }
   budget.visit(where.length);
@@ -96,7 +99,8 @@ export function merge(objects: JsonObject[], budget: Budget): JsonObject {
   budget.spend(16);
   for (const object of objects) {
     const names = Object.keys(object);
-    budget.visit(names.length);
+    // To set a property takes as long as several elements to visit.
+    budget.visit(8 * names.length);
     for (const name of names) {
       budget.spend(8 + name.length);
       setField(out, name, fieldOf(object, name));
@@ -180,7 +184,15 @@ export function sortBy(
 ): Json[] {
   const found = keysOf(name, list, keyOf, budget);
   budget.spend(16 + 16 * list.length);
+  budget.visit(sortingVisits(found));
   const order = found.map((_, index) => index);
   order.sort((a, b) => compareKeys(found[a] as Key, found[b] as Key));
   return order.map((index) => list[index] ?? null);
+}
+
+/** Comparisons of a sort, those of strings by how long they are. */
+function sortingVisits(keys: readonly Key[]): number {
+  let width = keys.length;
+  for (const key of keys) if (typeof key === 'string') width += key.length / 32;
+  return width * Math.ceil(Math.log2(Math.max(2, keys.length)));
 }

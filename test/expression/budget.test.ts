@@ -92,3 +92,31 @@ test('a template counts as the whole that it comes to', () => {
   const text = parseTemplate('{{ big }}'.repeat(9)).template;
   expect(failureOf(() => evaluateTemplate(text, scope))).toMatchObject({ kind: 'ResultTooLarge' });
 });
+
+describe('work that leaves nothing behind is counted too', () => {
+  const texts = Array.from({ length: 4000 }, (_, n) => `${'y'.repeat(4000)}${n}`);
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ k: `k${n}`, v: n }));
+  const heavy: JsonObject = { texts, rows, object: Object.fromEntries(rows.map((row) => [row.k, row])) };
+
+  test.each([
+    'rows[?merge(@, $.object).nope]',
+    "rows[?contains(join(k, $.texts), 'nope')]",
+    'rows[?sort([[k], $.texts][])[0] == k]',
+    'rows[?length(to_string([k, $.texts])) == v]',
+  ])(
+    '%s',
+    (source) => {
+      const began = performance.now();
+      const run = () => evaluateExpression(parseExpression(source), heavy);
+      expect(failureOf(run).message).toMatch(/looks at more than 25,000,000 elements|more than 16 MiB/);
+      expect(performance.now() - began).toBeLessThan(30_000);
+    },
+    60_000,
+  );
+
+  test('and a large value still may be joined, sorted and merged', () => {
+    for (const source of ['sort(texts)', "join('', texts)", 'merge(object, object, {a: texts})']) {
+      expect(evaluateExpression(parseExpression(source), heavy)).not.toBe(null);
+    }
+  });
+});
