@@ -477,6 +477,23 @@ it('all messages are cleaned, and end at 1 KiB', async () => {
   expect(Buffer.byteLength(b?.message ?? '')).toBeLessThanOrEqual(1024);
 });
 
+it('delays grow by the backoff rate up to the longest', async () => {
+  const strategy = {
+    onStepFailure: 'continue',
+    maxRetries: 3,
+    retryDelayMs: 60,
+    backoffRate: 3,
+    maxDelayMs: 150,
+    jitter: false,
+  };
+  await lab.run({ steps: [call('a', 'fail', { mark: 'delays' }, { errorStrategy: strategy })] });
+  const times = lab.calls({ mark: 'delays' }).map(({ at }) => at);
+  const gaps = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+  expect(gaps.length).toBe(3);
+  // A timer may be a millisecond early by this clock; how late it is depends on the machine.
+  for (const [i, least] of [60, 150, 150].entries()) expect(gaps[i]).toBeGreaterThanOrEqual(least - 2);
+});
+
 describe('an item that fails under abort', () => {
   it.concurrent.each<[string, JsonObject]>([
     ['a batch', {}],

@@ -35,6 +35,8 @@ export interface Outcome {
 export interface LabCall {
   tool: string;
   args: JsonObject;
+  /** When it came, epoch ms. */
+  at: number;
 }
 
 export interface Lab extends RunningEngine {
@@ -73,7 +75,7 @@ export interface LabOptions {
 }
 
 /** An entry of mcp.json for a lab server. */
-function labServer(journal: string, fields: JsonObject = {}): JsonObject {
+export function labServer(journal: string, fields: JsonObject = {}): JsonObject {
   return {
     command: process.execPath,
     args: [SERVER, journal],

@@ -307,6 +307,45 @@ describe.each(['batch', 'map'])('a loop while a condition holds, %s', (mode) => 
   });
 });
 
+it.each([
+  ['batch', {}],
+  ['map', { mode: 'map', maxItems: 5 }],
+  ['lanes', { concurrency: 11 }],
+])('`index` is the innermost, names of outer loops stay (%s)', async (_, fields) => {
+  const run = await lab.run({
+    steps: [
+      {
+        id: 'outer',
+        type: 'loop',
+        over: ['a', 'b'],
+        as: 'letter',
+        ...fields,
+        do: [
+          value('first', ['{{ letter }}', '{{ index }}']),
+          {
+            id: 'inner',
+            type: 'loop',
+            over: [7, 8],
+            as: 'digit',
+            ...fields,
+            do: value('v', ['{{ letter }}', '{{ digit }}', '{{ index }}', '{{ steps.first[1] }}']),
+          },
+        ],
+      },
+    ],
+  });
+  expect(run.output).toEqual([
+    [
+      ['a', 7, 0, 0],
+      ['a', 8, 1, 0],
+    ],
+    [
+      ['b', 7, 0, 1],
+      ['b', 8, 1, 1],
+    ],
+  ]);
+});
+
 it('many items come out whole, and get_run shows them in pages', async () => {
   const run = await lab.run({
     steps: [
@@ -323,6 +362,9 @@ it('many items come out whole, and get_run shows them in pages', async () => {
   });
   const all = Array.from({ length: 700 }, (_, i) => i);
   expect(run.output).toEqual({ value: all, items: 700 });
+  // Hundreds of calls cost a handful of transitions.
+  const entered = (await lab.history(run.runId)).filter(({ type }) => type?.endsWith('StateEntered'));
+  expect(entered.length).toBeLessThan(40);
   const items = (await lab.list(run.runId, 'l', 'items')) as JsonObject[];
   expect(items.map((item) => [item.index, item.status, item.value])).toEqual(
     all.map((i) => [i, 'succeeded', i]),

@@ -231,6 +231,34 @@ describe('the history', () => {
     expect(states.States.first?.Comment).toMatch(/value/);
   });
 
+  it('starts from the run id alone, and hands each task where it stands', async () => {
+    const run = await lab.run(
+      {
+        params: { p: { type: 'string', default: 'x' } },
+        steps: [
+          value('a', '{{ params.p }}'),
+          { id: 'm', type: 'loop', mode: 'map', maxItems: 1, over: '{{ [steps.a] }}', do: value('b', 1) },
+        ],
+      },
+      { p: SECRET },
+    );
+    const { input = '', executionArn } = await lab.describe(run.runId);
+    expect(JSON.parse(input)).toEqual({ run: run.runId });
+    const tasks = (await lab.history(run.runId)).flatMap((event) => {
+      const parameters = event.taskScheduledEventDetails?.parameters;
+      return parameters === undefined ? [] : [JSON.parse(parameters).Payload as JsonObject];
+    });
+    const [{ hash = null } = {}] = tasks;
+    const base = { abi: 1, hash, run: run.runId, execution: executionArn, epoch: 0 };
+    expect(tasks.slice(1).map(({ workflow: _, ...task }) => task)).toEqual([
+      { ...base, op: 'call', step: 'a', at: '' },
+      { ...base, op: 'items', step: 'm', at: '' },
+      { ...base, op: 'call', step: 'b', at: 'm/00000/' },
+      { ...base, op: 'settle', step: 'm', at: '' },
+      { ...base, op: 'finish', step: '', at: '' },
+    ]);
+  });
+
   it('ends red where a step failed under abort: with its kind, and a sentence of ours', async () => {
     const run = await lab.run({ steps: [value('a', 1), call('bad', 'fail', { message: SECRET })] });
     const { error, cause, status } = await lab.describe(run.runId);
