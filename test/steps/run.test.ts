@@ -560,3 +560,24 @@ test('an abort sends no item after the one that failed', async () => {
   expect(ended.run.status).toBe('FAILED');
   expect(harness.calls().map(({ args }) => args.n)).toEqual([0, 1, 2, 3]);
 });
+
+test('a loop in lanes behind a skipped step of its pipe is skipped with it', async () => {
+  const ended = await harness.run(
+    blueprint(
+      [
+        fail('a', GO_ON),
+        {
+          id: 'q',
+          type: 'pipe',
+          steps: [
+            work('b', { n: '{{ steps.a }}' }),
+            { id: 'l', type: 'loop', over: [1, 2], concurrency: 11, do: work('c', { n: '{{ item }}' }) },
+          ],
+        },
+      ],
+      { output: '{{ results.[q, l][].status }}' },
+    ),
+  );
+  expect(ended).toMatchObject({ execution: 'SUCCEEDED', output: ['skipped', 'skipped'] });
+  expect(ended.steps.get('l')).toMatchObject({ status: 'skipped', reason: 'failed:a' });
+});

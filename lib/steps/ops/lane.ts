@@ -7,7 +7,7 @@ import type { LaneTask, TaskAnswer } from '../../compile/protocol.ts';
 import { getItemsIndex, readItems } from '../../store/items.ts';
 import { getStep, haltStep } from '../../store/steps.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import type { Outcome } from '../frame.ts';
+import { type Outcome, skippedOutcome } from '../frame.ts';
 import { laneAt, laneOf } from '../loop/lanes.ts';
 import { type ItemsEnd, runItems } from '../loop/run-items.ts';
 import { nodeOf, openTask } from '../open-task.ts';
@@ -46,6 +46,11 @@ async function run(
   const { frame, opened, record, watch, work } = step;
   const { store } = work.env;
   const index = await getItemsIndex(store, record.run, at);
+  const loop = index === undefined ? await getStep(store, record.run, at) : undefined;
+  // A loop behind a skipped step of its pipe is skipped with it, and the machine comes through its lanes all the same.
+  if (loop?.status === 'skipped') {
+    return { kind: 'ended', outcome: skippedOutcome(loop.reason ?? 'when') };
+  }
   if (index === undefined) throw new Error(`the loop "${at}" has no items`);
   const part = laneOf(node.concurrency, index.count, lane);
   const items = await readItems(store, index, part.from, part.to);
