@@ -3,6 +3,7 @@
  * knows that it is these that answer.
  */
 import { randomUUID } from 'node:crypto';
+import { createGate } from '../downstream/gate.ts';
 import { createTableInput } from '../store/table.ts';
 import { openDataFolder } from './data-folder.ts';
 import { startDynamoDb } from './dynamodb/service.ts';
@@ -45,6 +46,13 @@ export interface Local {
   /** Ends everything and lets the folder go; calling it again answers the same promise. */
   stop(): Promise<void>;
 }
+
+/**
+ * Tasks of state machines that run at once; others wait for their turn. Lambda stops at 1,000 an account, far more than one
+ * process serves: without a bound a run that fans out starves every other, and the endpoint. What the endpoint invokes
+ * itself does not wait.
+ */
+const MAX_TASKS = 100;
 
 /**
  * Starts everything; what has started is stopped again where something cannot. Throws `DataFolderInUse`, or Node's error
@@ -92,9 +100,17 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
     undo.push(() => lambdaServer.close());
 
     const { statusEvents } = options;
+    const tasks = createGate(MAX_TASKS);
     const stepFunctions = await createStepFunctions({
       dataDir: await folder.subfolder('step-functions'),
-      invokeLambda: (request) => lambda.invoke(request),
+      invokeLambda: async (request) => {
+        await tasks.enter(request.signal);
+        try {
+          return await lambda.invoke(request);
+        } finally {
+          tasks.leave();
+        }
+      },
       onStatusChange: async (event) => {
         if (statusEvents === undefined) return;
         const { functionError, payload } = await lambda.invoke({

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import {
   CreateStateMachineCommand,
   DescribeExecutionCommand,
@@ -101,6 +102,70 @@ describe('startLocal', () => {
       output: '{"twice":42}',
     });
     sfn.destroy();
+    await local.stop();
+  });
+
+  it('runs a hundred tasks at once and no more, and still answers who asks a function itself', async () => {
+    let inside = 0;
+    let most = 0;
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const local = await start({
+      functions: {
+        hold: async () => {
+          most = Math.max(most, ++inside);
+          await held;
+          inside--;
+          return {};
+        },
+        ask: async () => 'answer',
+      },
+    });
+    const client = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS };
+    const sfn = new SFNClient(clientConfig({ ...client, endpoint: local.endpoints.sfn }));
+    const lambda = new LambdaClient(clientConfig({ ...client, endpoint: local.endpoints.lambda }));
+    const { stateMachineArn } = await sfn.send(
+      new CreateStateMachineCommand({
+        name: 'mwe-hold',
+        roleArn: 'arn:aws:iam::000000000000:role/mwe',
+        definition: JSON.stringify({
+          QueryLanguage: 'JSONata',
+          StartAt: 'all',
+          States: {
+            all: {
+              Type: 'Parallel',
+              Branches: Array.from({ length: 130 }, (_, n) => ({
+                StartAt: `hold ${n}`,
+                States: {
+                  [`hold ${n}`]: {
+                    Type: 'Task',
+                    Resource: 'arn:aws:states:::lambda:invoke',
+                    Arguments: { FunctionName: 'hold' },
+                    End: true,
+                  },
+                },
+              })),
+              Output: '{% $count($states.result) %}',
+              End: true,
+            },
+          },
+        }),
+      }),
+    );
+    const { executionArn } = await sfn.send(new StartExecutionCommand({ stateMachineArn }));
+    await expect.poll(() => inside).toBe(100);
+    const { Payload } = await lambda.send(new InvokeCommand({ FunctionName: 'ask' }));
+    expect(Buffer.from(Payload ?? []).toString()).toBe('"answer"');
+    expect(inside).toBe(100);
+    release();
+    await expect
+      .poll(() => sfn.send(new DescribeExecutionCommand({ executionArn })))
+      .toMatchObject({ status: 'SUCCEEDED', output: '130' });
+    expect(most).toBe(100);
+    sfn.destroy();
+    lambda.destroy();
     await local.stop();
   });
 
