@@ -146,7 +146,9 @@ export async function startLab({ lab = {}, twin, servers = {}, limits = {} }: La
     const id = await save(blueprint);
     const { isError, answer } = await engine.agent.call('run_workflow', { id, params, wait: 50 });
     if (isError) throw new Error(`not started: ${JSON.stringify(answer)}`);
-    if (answer.summary !== undefined || answer.errorCount !== undefined) return ended(String(answer.runId));
+    const more =
+      answer.status === 'RUNNING' || answer.summary !== undefined || answer.errorCount !== undefined;
+    if (more) return ended(String(answer.runId));
     return outcomeOf(answer, answer.output);
   }
 
@@ -217,7 +219,7 @@ export async function startLab({ lab = {}, twin, servers = {}, limits = {} }: La
 }
 
 const POLL_MS = 20;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 100_000;
 
 /** Looks until the condition holds. (`expect.poll` cannot be called in tests that run side by side.) */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
