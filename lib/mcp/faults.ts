@@ -2,15 +2,19 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
+import { faultFields } from '../steps/failure.ts';
 
 /** A fault of ours: its details go to the log. */
 export function internalFault(env: EngineEnvironment, what: string, error: unknown): EngineError {
-  const name = error instanceof Error ? error.name : typeof error;
-  const message = error instanceof Error ? error.message : String(error);
-  env.log({ level: 'error', event: 'request-failed', what, error: name, message });
-  return new EngineError('Internal', `${what} failed inside the engine (${name}); its log has the details`, {
-    cause: error,
-  });
+  const fields = faultFields(error);
+  env.log({ level: 'error', event: 'request-failed', what, ...fields });
+  return new EngineError(
+    'Internal',
+    `${what} failed inside the engine (${fields.error}); its log has the details`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** As a prompt or a resource answers a fault: a JSON-RPC error. */

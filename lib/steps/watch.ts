@@ -6,6 +6,7 @@ import type { RunRecord, StepRecord } from '../store/records.ts';
 import { getRun, getRuns, isOpen, touchRun } from '../store/runs.ts';
 import { LeaseLost, renewLease } from '../store/steps.ts';
 import type { StepsEnvironment } from './environment.ts';
+import { faultFields } from './failure.ts';
 import { Stop } from './work.ts';
 
 export interface Watch {
@@ -94,7 +95,7 @@ export function startWatch(env: StepsEnvironment, run: RunRecord, options: Watch
       env.logger.warn('watching a task failed, will try again', {
         run: run.run,
         at: options.record.at,
-        error: String(error),
+        ...faultFields(error),
       });
       if (clock.now() >= leaseUntil) work.abort(new LeaseLost(run.run, options.record.at));
     }

@@ -10,6 +10,8 @@ describe('plain text', () => {
     ['user\u202egpj.exe', 'usergpj.exe'],
     ['over\rwritten', 'overwritten'],
     ['two\n\tlines', 'two\n\tlines'],
+    ['not\u{e0041}\u{e007f} \u200bseen\ufeff', 'not seen'],
+    ['ß 👩‍💻', 'ß 👩‍💻'],
   ])('%j is %j', (text, expected) => {
     expect(plain(text)).toBe(expected);
   });
@@ -25,5 +27,6 @@ describe('JSON', () => {
       }),
     );
     expect(jsonLines('a\u202eb\u009b')).toBe('"a\\u202eb\\u009b"');
+    expect(jsonLines('a\u{e0041}b')).toBe('"a\\udb40\\udc41b"');
   });
 });
