@@ -84,7 +84,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     } catch (error) {
       const leaving = leavingError(error);
       if (leaving !== error) {
-        const op = String(request.op);
+        const op = String((event as { op?: unknown } | null)?.op);
         dependencies.log({ level: 'error', event: 'call-tool-failed', op, ...faultFields(error) });
       }
       throw leaving;
