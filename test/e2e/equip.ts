@@ -64,6 +64,21 @@ export function equip(blueprint: Blueprint, seed: number, behaviours: readonly s
   };
 }
 
+/** The lists of steps inside a step. */
+export function innerLists(step: Step): Step[][] {
+  switch (step.type) {
+    case 'call':
+      return [];
+    case 'loop':
+      return [[step.do].flat()];
+    case 'parallel':
+      return step.branches.map((branch) => [branch].flat());
+    case 'pipe':
+    case 'collect':
+      return [step.steps];
+  }
+}
+
 /** All steps; with `loops` only those inside the loops of these ids. */
 export function stepsIn(
   steps: readonly Step[],
@@ -71,17 +86,20 @@ export function stepsIn(
   inside = loops === undefined,
 ): Step[] {
   return steps.flatMap((step) => {
-    const lists =
-      step.type === 'loop'
-        ? [step.do]
-        : step.type === 'parallel'
-          ? step.branches
-          : step.type === 'call'
-            ? []
-            : [step.steps];
     const within = inside || loops?.has(step.id) === true;
-    return [...(inside ? [step] : []), ...lists.flatMap((list) => stepsIn([list].flat(), loops, within))];
+    return [...(inside ? [step] : []), ...innerLists(step).flatMap((list) => stepsIn(list, loops, within))];
   });
+}
+
+/** Paths of the containers around the occurrence `at`, up to the iteration that it stands in. */
+export function around(steps: readonly Step[], at: string): string[] {
+  const prefix = at.slice(0, at.lastIndexOf('/') + 1);
+  const id = at.slice(prefix.length);
+  const holds = (step: Step) => stepsIn(innerLists(step).flat()).some((inner) => inner.id === id);
+  return stepsIn(steps)
+    .filter(({ type }) => type !== 'loop')
+    .filter(holds)
+    .map((step) => prefix + step.id);
 }
 
 function hash(text: string): number {

@@ -410,6 +410,49 @@ const readers: RunCase[] = [
   },
 ];
 
+/** Types of steps behind a step that was skipped because it reads a failed one: they have no input, so no reason to run. */
+const behind = (more: JsonObject): JsonObject[] => {
+  const name = Object.keys(more).length === 0 ? 'plain' : 'limited';
+  const seen = (id: string) => call(`${name}-${id}`, 'echo', { mark: 'behind a skipped step' });
+  return [
+    { id: `${name}-collect`, type: 'collect', ...more, steps: [seen('c1'), seen('c2')] },
+    { id: `${name}-parallel`, type: 'parallel', ...more, branches: [seen('p1'), [seen('p2'), seen('p3')]] },
+    { id: `${name}-pipe`, type: 'pipe', ...more, steps: [seen('q1'), seen('q2')] },
+    { id: `${name}-batch`, type: 'loop', ...more, over: [1], do: seen('b1') },
+    { id: `${name}-lanes`, type: 'loop', ...more, over: [1], concurrency: 11, do: seen('l1') },
+    { id: `${name}-map`, type: 'loop', ...more, over: [1], mode: 'map', do: seen('m1') },
+    { id: `${name}-while`, type: 'loop', ...more, while: false, max: 1, do: seen('w1') },
+    { id: `${name}-passes`, type: 'loop', ...more, while: false, max: 1, mode: 'map', do: seen('x1') },
+    seen('call'),
+  ];
+};
+
+readers.push(
+  ...([{}, { timeoutSeconds: 60 }] as JsonObject[]).map((more): RunCase => {
+    const steps = behind(more);
+    return {
+      name: `in a pipe, what is behind a skipped reader is skipped with it, and so is the pipe: ${JSON.stringify(more)}`,
+      blueprint: {
+        ...CONTINUE,
+        steps: [
+          fails('a'),
+          { id: 'q', type: 'pipe', steps: [value('first', 1), value('reader', '{{ steps.a }}'), ...steps] },
+        ],
+        output: ['{{ results.q.status }}', '{{ steps.q }}'],
+      },
+      output: ['skipped', null],
+      errors: [{ step: 'a' }],
+      calls: [[{ mark: 'behind a skipped step' }, 0]],
+      steps: {
+        first: 'succeeded',
+        ...Object.fromEntries(
+          ['reader', 'q', ...steps.map(({ id }) => String(id))].map((id) => [id, 'skipped failed:a']),
+        ),
+      },
+    };
+  }),
+);
+
 const collected: RunCase[] = [
   {
     name: 'collectErrors false keeps errors out of the answer, not out of the results',

@@ -8,233 +8,48 @@
 import { search } from '@jmespath-community/jmespath';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import type { Blueprint, ErrorStrategy, Step } from '../../lib/blueprint/types.ts';
+import { innerLists } from './equip.ts';
 
 export type Act = (args: JsonObject) => { value: Json } | { error: string };
 
 export interface Prediction {
   status: 'SUCCEEDED' | 'FAILED';
   output: Json | undefined;
-  /** `status` or `skipped failed` (because of a failed step) by occurrence path. */
+  /** `status`, or `skipped failed` (because of a failed step), by occurrence path. */
   statuses: Map<string, string>;
-  /** `path kind` of each failure that is one of its own, not the passing on of an inner one. */
+  /** `path kind` of each failure of a step's own: a container that passes an inner one on has none. */
   errors: string[];
   calls: JsonObject[];
   /** Paths of aborted loops whose items may run at the same time. */
   loose: string[];
 }
 
-interface Failed {
-  step: string;
-  kind: string;
-}
 interface End {
   status: 'succeeded' | 'failed' | 'skipped';
   value: Json;
-  error?: Failed;
+  error?: { step: string; kind: string };
   /** Skipped because of a failed step. */
   unread?: boolean;
   counts?: JsonObject;
 }
-interface Scope {
+
+/** Where a step is run. `input` is the end of the step before, in a pipe. */
+interface Place {
   names: JsonObject;
   ends: Map<string, End>;
+  at: string;
+  strategy: ErrorStrategy;
+  input: End | undefined;
 }
-type List = 'top' | 'branch' | 'item' | 'pipe' | 'collect';
 
 const SKIPPED: End = { status: 'skipped', value: null };
-const ok = (value: Json, counts?: JsonObject): End => ({
-  status: 'succeeded',
-  value,
-  ...(counts && { counts }),
-});
+const UNREAD: End = { ...SKIPPED, unread: true };
+const NONE: JsonObject = { count: 0, failed: 0, skipped: 0 };
+const ok = (value: Json, counts: JsonObject = NONE): End => ({ status: 'succeeded', value, counts });
+const goesOn = (strategy: ErrorStrategy): boolean => strategy.onStepFailure === 'continue';
 
-export function predict(blueprint: Blueprint, act: Act): Prediction {
-  const statuses = new Map<string, string>();
-  const errors: string[] = [];
-  const calls: JsonObject[] = [];
-  const loose: string[] = [];
-  const params = Object.fromEntries(
-    Object.entries(blueprint.params ?? {}).map(([k, p]) => [k, p.default ?? null]),
-  );
-
-  /** Looks a step's end up; one inside a skipped container ended as that did, one never reached as if it had failed. */
-  function endOf(id: string, scope: Scope): End {
-    const known = scope.ends.get(id);
-    if (known !== undefined) return known;
-    for (const around of [...(ancestors.get(id) ?? [])].reverse()) {
-      const end = scope.ends.get(around);
-      if (end?.status === 'skipped') return end;
-      if (end !== undefined) break;
-    }
-    return { ...SKIPPED, unread: true };
-  }
-
-  function evaluate(template: Json, scope: Scope, output?: Json): Json {
-    if (Array.isArray(template)) return template.map((each) => evaluate(each, scope, output));
-    if (typeof template === 'object' && template !== null) {
-      return Object.fromEntries(Object.entries(template).map(([k, v]) => [k, evaluate(v, scope, output)]));
-    }
-    const expression = typeof template === 'string' ? /^\{\{ (.*) \}\}$/.exec(template)?.[1] : undefined;
-    if (expression === undefined) return template;
-    const steps: JsonObject = {};
-    const results: JsonObject = {};
-    for (const id of ancestors.keys()) {
-      const end = endOf(id, scope);
-      steps[id] = end.value;
-      const counts: JsonObject = loops.has(id) ? { count: 0, failed: 0, skipped: 0 } : {};
-      results[id] = { status: end.status, ...counts, ...end.counts };
-    }
-    return search({ ...scope.names, params, steps, results, output: output ?? null }, expression) as Json;
-  }
-
-  /** The failed step that what runs before the step itself reads, if there is one. */
-  function unread(step: Step, scope: Scope, input: End | undefined): boolean {
-    const read = JSON.stringify([
-      step.when,
-      'params' in step ? step.params : 0,
-      'over' in step ? step.over : 0,
-    ]);
-    const ids = [...read.matchAll(/steps\.([\w-]+)/g)].map(([, id]) => String(id));
-    const ends = [...ids.map((id) => endOf(id, scope)), ...(input ? [input] : [])];
-    return ends.some((end) => end.status === 'failed' || end.unread === true);
-  }
-
-  function run(step: Step, scope: Scope, at: string, outer: ErrorStrategy, input: End | undefined): End {
-    const strategy = step.errorStrategy ?? outer;
-    let end: End;
-    if (unread(step, scope, input)) end = { ...SKIPPED, unread: true };
-    else if (step.when !== undefined && !truthy(evaluate(step.when, scope))) end = SKIPPED;
-    else end = body(step, scope, at, strategy, input);
-    const own = end.error?.step === step.id;
-    if (
-      end.status === 'succeeded' &&
-      step.failWhen !== undefined &&
-      truthy(evaluate(step.failWhen, scope, end.value))
-    ) {
-      end = failed(step, 'FailedCondition', end.counts);
-      errors.push(`${at}${step.id} FailedCondition`);
-    } else if (own) errors.push(`${at}${step.id} ${end.error?.kind}`);
-    statuses.set(at + step.id, end.unread === true ? 'skipped failed' : end.status);
-    return end;
-  }
-
-  function body(step: Step, scope: Scope, at: string, strategy: ErrorStrategy, input: End | undefined): End {
-    switch (step.type) {
-      case 'call':
-        return call(step, scope, strategy);
-      case 'loop':
-        return loop(step, scope, at, strategy);
-      case 'parallel': {
-        const ends = step.branches.map((branch) =>
-          list([branch].flat(), 'branch', scope, at, strategy, input),
-        );
-        const broken = ends.find((end) => end.status === 'failed');
-        if (broken !== undefined && !goesOn(strategy)) return broken;
-        return ok(ends.map((end) => end.value));
-      }
-      case 'pipe':
-        return list(step.steps, 'pipe', scope, at, strategy, input);
-      case 'collect': {
-        const end = list(step.steps, 'collect', scope, at, strategy, input);
-        if (end.status === 'failed') return end;
-        return ok(Object.fromEntries(step.steps.map(({ id }) => [id, scope.ends.get(id)?.value ?? null])));
-      }
-    }
-  }
-
-  function call(step: Step & { type: 'call' }, scope: Scope, strategy: ErrorStrategy): End {
-    const all = evaluate(step.params ?? {}, scope) as JsonObject;
-    const args = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-    const retries = strategy.maxRetries ?? (strategy.onStepFailure === 'retry' ? 2 : 0);
-    for (let tries = 0; ; tries += 1) {
-      calls.push(args);
-      const answer = act(args);
-      if ('value' in answer) return ok(answer.value);
-      if (tries === retries) return failed(step, 'ToolError');
-    }
-  }
-
-  function loop(step: Step & { type: 'loop' }, scope: Scope, at: string, strategy: ErrorStrategy): End {
-    const over = step.over === undefined ? undefined : (evaluate(step.over, scope) as Json[]);
-    const ends: End[] = [];
-    let previous: Json = null;
-    for (let index = 0; over === undefined || index < over.length; index += 1) {
-      if (over === undefined && index === step.max) return failed(step, 'LimitExceeded', countsOf(ends));
-      const names: JsonObject =
-        over === undefined ? { input: previous } : { [step.as ?? 'item']: over[index] ?? null };
-      const inner: Scope = { names: { ...scope.names, ...names, index }, ends: new Map(scope.ends) };
-      const end = list(
-        [step.do].flat(),
-        'item',
-        inner,
-        `${at}${step.id}/${String(index).padStart(5, '0')}/`,
-        strategy,
-        undefined,
-      );
-      ends.push(end);
-      previous = end.value;
-      const halts =
-        end.status === 'failed' &&
-        (over === undefined || (!goesOn(strategy) && (step.concurrency ?? 1) === 1));
-      if (halts) break;
-      if (over === undefined && !truthy(evaluate(step.while ?? null, inner, end.value))) break;
-    }
-    const broken = ends.find((end) => end.status === 'failed');
-    if (broken !== undefined && !goesOn(strategy)) {
-      if (over !== undefined && (step.concurrency ?? 1) !== 1) loose.push(`${at}${step.id}`);
-      return { ...broken, counts: countsOf(ends) };
-    }
-    return ok(
-      ends.map((end) => end.value),
-      countsOf(ends),
-    );
-  }
-
-  function list(
-    steps: Step[],
-    kind: List,
-    scope: Scope,
-    at: string,
-    strategy: ErrorStrategy,
-    input: End | undefined,
-  ): End {
-    let before = input;
-    let last: End = SKIPPED;
-    let names = scope.names;
-    for (const step of steps) {
-      last = run(step, { names, ends: scope.ends }, at, strategy, before);
-      scope.ends.set(step.id, last);
-      const ends = kind === 'item' || kind === 'pipe' || !goesOn(step.errorStrategy ?? strategy);
-      if (last.status === 'failed' && ends)
-        return { status: 'failed', value: null, ...(last.error && { error: last.error }) };
-      if (kind === 'pipe') {
-        before = last;
-        names = { ...names, input: last.value };
-      }
-    }
-    if (kind === 'item' && last.status === 'skipped') return SKIPPED;
-    return kind === 'pipe' && last.unread === true ? last : ok(last.value);
-  }
-
-  const ancestors = ancestorsOf(blueprint.steps);
-  const loops = new Set(
-    [...JSON.stringify(blueprint.steps).matchAll(/"id":"([^"]+)","type":"loop"/g)].map(([, id]) =>
-      String(id),
-    ),
-  );
-  const scope: Scope = { names: {}, ends: new Map() };
-  const end = list(blueprint.steps, 'top', scope, '', blueprint.errorStrategy ?? {}, undefined);
-  const status = end.status === 'failed' ? 'FAILED' : 'SUCCEEDED';
-  const output = blueprint.output === undefined ? end.value : evaluate(blueprint.output, scope);
-  return { status, output: status === 'FAILED' ? undefined : output, statuses, errors, calls, loose };
-}
-
-function failed(step: Step, kind: string, counts?: JsonObject): End {
-  return { status: 'failed', value: null, error: { step: step.id, kind }, ...(counts && { counts }) };
-}
-
-function goesOn(strategy: ErrorStrategy): boolean {
-  return strategy.onStepFailure === 'continue';
+function failed(step: Step, kind: string, counts: JsonObject = NONE): End {
+  return { status: 'failed', value: null, error: { step: step.id, kind }, counts };
 }
 
 function countsOf(ends: readonly End[]): JsonObject {
@@ -248,22 +63,160 @@ function truthy(value: Json): boolean {
   return value === 0 || Boolean(value);
 }
 
-function ancestorsOf(
-  steps: readonly Step[],
-  around: readonly string[] = [],
-  found = new Map<string, readonly string[]>(),
-) {
-  for (const step of steps) {
-    found.set(step.id, around);
-    const inner =
-      step.type === 'loop'
-        ? [step.do]
-        : step.type === 'parallel'
-          ? step.branches
-          : step.type === 'call'
-            ? []
-            : [step.steps];
-    for (const part of inner) ancestorsOf([part].flat(), [...around, step.id], found);
+export function predict(blueprint: Blueprint, act: Act): Prediction {
+  const statuses = new Map<string, string>();
+  const errors: string[] = [];
+  const calls: JsonObject[] = [];
+  const loose: string[] = [];
+  const defaults = Object.entries(blueprint.params ?? {}).map(([name, { default: given }]) => [name, given]);
+  /** The steps around each step, outermost first. */
+  const ancestors = new Map<string, readonly string[]>();
+  const visit = (steps: readonly Step[], around: readonly string[]): void => {
+    for (const step of steps) {
+      ancestors.set(step.id, around);
+      for (const inner of innerLists(step)) visit(inner, [...around, step.id]);
+    }
+  };
+  visit(blueprint.steps, []);
+
+  /** A step's end; one inside a skipped container ended as that did, one never reached as if it had failed. */
+  function endOf(id: string, { ends }: Place): End {
+    const known = ends.get(id);
+    if (known !== undefined) return known;
+    const around = (ancestors.get(id) ?? []).findLast((each) => ends.has(each));
+    const end = ends.get(around ?? '');
+    return end?.status === 'skipped' ? end : UNREAD;
   }
-  return found;
+
+  function evaluate(template: Json, place: Place, output: Json = null): Json {
+    if (Array.isArray(template)) return template.map((each) => evaluate(each, place, output));
+    if (typeof template === 'object' && template !== null) {
+      return Object.fromEntries(Object.entries(template).map(([k, v]) => [k, evaluate(v, place, output)]));
+    }
+    const expression = /^\{\{ (.*) \}\}$/.exec(String(template))?.[1];
+    if (expression === undefined) return template;
+    const ends = [...ancestors.keys()].map((id): [string, End] => [id, endOf(id, place)]);
+    const steps = Object.fromEntries(ends.map(([id, { value }]) => [id, value]));
+    const results = Object.fromEntries(
+      ends.map(([id, { status, counts = NONE }]) => [id, { status, ...counts }]),
+    );
+    const params = Object.fromEntries(defaults) as JsonObject;
+    return search({ ...place.names, params, steps, results, output }, expression) as Json;
+  }
+
+  /** Whether the step reads the value of a failed one before it runs, or of one that was skipped for such a reason. */
+  function readsFailed(step: Step, place: Place): boolean {
+    const { when = 0, params = 0, over = 0 } = step as { when?: Json; params?: Json; over?: Json };
+    const ids = [...JSON.stringify([when, params, over]).matchAll(/steps\.([\w-]+)/g)].map(([, id]) =>
+      String(id),
+    );
+    const ends = [...ids.map((id) => endOf(id, place)), ...(place.input ? [place.input] : [])];
+    return ends.some((end) => end.status === 'failed' || end.unread === true);
+  }
+
+  function run(step: Step, outer: Place): End {
+    const place = { ...outer, strategy: step.errorStrategy ?? outer.strategy };
+    const path = place.at + step.id;
+    let end: End;
+    if (readsFailed(step, place)) end = UNREAD;
+    else if (step.when !== undefined && !truthy(evaluate(step.when, place))) end = SKIPPED;
+    else end = body(step, place);
+    const fails = end.status === 'succeeded' && truthy(evaluate(step.failWhen ?? false, place, end.value));
+    if (fails) end = failed(step, 'FailedCondition', end.counts);
+    if (end.error?.step === step.id) errors.push(`${path} ${end.error.kind}`);
+    statuses.set(path, end.unread === true ? 'skipped failed' : end.status);
+    return end;
+  }
+
+  function body(step: Step, place: Place): End {
+    switch (step.type) {
+      case 'call':
+        return call(step, place);
+      case 'loop':
+        return loop(step, place);
+      case 'parallel': {
+        const ends = innerLists(step).map((branch) => list(branch, 'branch', place));
+        const broken = ends.find((end) => end.status === 'failed');
+        return broken !== undefined && !goesOn(place.strategy) ? broken : ok(ends.map((end) => end.value));
+      }
+      case 'pipe':
+        return list(step.steps, 'pipe', place);
+      case 'collect': {
+        const end = list(step.steps, 'collect', place);
+        if (end.status === 'failed') return end;
+        return ok(Object.fromEntries(step.steps.map(({ id }) => [id, place.ends.get(id)?.value ?? null])));
+      }
+    }
+  }
+
+  function call(step: Step & { type: 'call' }, place: Place): End {
+    const all = Object.entries(evaluate(step.params ?? {}, place) as JsonObject);
+    const args = Object.fromEntries(all.filter(([, value]) => value !== null));
+    const { maxRetries, onStepFailure } = place.strategy;
+    const retries = maxRetries ?? (onStepFailure === 'retry' ? 2 : 0);
+    for (let tries = 0; ; tries += 1) {
+      calls.push(args);
+      const answer = act(args);
+      if ('value' in answer) return ok(answer.value);
+      if (tries === retries) return failed(step, 'ToolError');
+    }
+  }
+
+  function loop(step: Step & { type: 'loop' }, place: Place): End {
+    const over = step.over === undefined ? undefined : (evaluate(step.over, place) as Json[]);
+    const oneByOne = over === undefined || (step.concurrency ?? 1) === 1;
+    const ends: End[] = [];
+    for (let index = 0; index < (over?.length ?? Number.POSITIVE_INFINITY); index += 1) {
+      if (over === undefined && index === step.max) return failed(step, 'LimitExceeded', countsOf(ends));
+      const own: JsonObject = over
+        ? { [step.as ?? 'item']: over[index] ?? null }
+        : { input: ends.at(-1)?.value ?? null };
+      const at = `${place.at}${step.id}/${String(index).padStart(5, '0')}/`;
+      const names: JsonObject = { ...place.names, ...own, index };
+      const inner: Place = { ...place, names, ends: new Map(place.ends), at, input: undefined };
+      const end = list([step.do].flat(), 'item', inner);
+      ends.push(end);
+      if (end.status === 'failed' && (over === undefined || (oneByOne && !goesOn(place.strategy)))) break;
+      if (over === undefined && !truthy(evaluate(step.while ?? null, inner, end.value))) break;
+    }
+    const broken = ends.find((end) => end.status === 'failed');
+    if (broken === undefined || goesOn(place.strategy))
+      return ok(
+        ends.map((end) => end.value),
+        countsOf(ends),
+      );
+    if (!oneByOne) loose.push(`${place.at}${step.id}`);
+    return { ...broken, counts: countsOf(ends) };
+  }
+
+  function list(
+    steps: readonly Step[],
+    kind: 'top' | 'branch' | 'item' | 'pipe' | 'collect',
+    outer: Place,
+  ): End {
+    const place = { ...outer };
+    let last: End = SKIPPED;
+    for (const step of steps) {
+      last = run(step, place);
+      place.ends.set(step.id, last);
+      const ends = kind === 'item' || kind === 'pipe' || !goesOn(step.errorStrategy ?? place.strategy);
+      if (last.status === 'failed' && ends) return { ...last, value: null };
+      if (kind === 'pipe')
+        Object.assign(place, { input: last, names: { ...place.names, input: last.value } });
+    }
+    if (kind === 'item' && last.status === 'skipped') return SKIPPED;
+    return kind === 'pipe' && last.unread === true ? last : ok(last.value);
+  }
+
+  const top: Place = {
+    names: {},
+    ends: new Map(),
+    at: '',
+    strategy: blueprint.errorStrategy ?? {},
+    input: undefined,
+  };
+  const end = list(blueprint.steps, 'top', top);
+  const reached = blueprint.output === undefined ? end.value : evaluate(blueprint.output, top);
+  if (end.status === 'failed') return { status: 'FAILED', output: undefined, statuses, errors, calls, loose };
+  return { status: 'SUCCEEDED', output: reached, statuses, errors, calls, loose };
 }

@@ -1,4 +1,4 @@
-/** Every type of step in every other, two and three deep: the value comes out as the sum of the rules. */
+/** Every kind of container in every kind, three deep: the value comes out as the sum of the rules. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import { type Lab, startLab, value } from './lab.ts';
@@ -61,13 +61,27 @@ function nest(kinds: readonly string[], id: string): Wrapped {
   }, leaf);
 }
 
-/** Third levels chosen so that each pair of the first two meets another one, and each kind is inmost eight times. */
-const triples = KINDS.map((outer, i) => ({
-  outer,
-  nestings: KINDS.map((middle, j) => [outer, middle, KINDS[(i + j * 3) % KINDS.length] ?? 'pipe']),
+/**
+ * Half of all that are three deep, chosen so that every kind stands directly in every kind: each is in the middle of four,
+ * inside those at an even distance from it and around those at an odd one.
+ */
+const triples = KINDS.map((middle, i) => ({
+  middle,
+  nestings: [0, 2, 4, 6].map((distance) => [kindAt(i + distance), middle, kindAt(i + distance + 1)]),
 }));
 
-it.concurrent.each(triples)('$outer around each other, around a third', async ({ nestings }) => {
+function kindAt(place: number): string {
+  return KINDS[place % KINDS.length] ?? '';
+}
+
+it('every kind stands in every kind', () => {
+  const pairs = triples.flatMap(({ nestings }) =>
+    nestings.flatMap(([a, b, c]) => [`${a} ${b}`, `${b} ${c}`]),
+  );
+  expect(new Set(pairs).size).toBe(KINDS.length ** 2);
+});
+
+it.concurrent.each(triples)('$middle inside four kinds, around four others', async ({ nestings }) => {
   const nested = nestings.map((kinds, i) => nest(kinds, `s${i}`));
   const steps = nested.map(({ step }) => step);
   const run = await lab.run({ steps, output: steps.map(({ id }) => `{{ steps.${String(id)} }}`) });

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import { arbitraryBlueprint } from '../compile/arbitrary-blueprint.ts';
 import { createAct, sorted } from '../fixtures/act.mjs';
-import { equip, stepsIn } from './equip.ts';
+import { around, equip, stepsIn } from './equip.ts';
 import { type Lab, startLab } from './lab.ts';
 import { type Prediction, predict } from './model.ts';
 
-const RUNS = Number(process.env.E2E_RUNS ?? 25);
+const RUNS = Number(process.env.E2E_RUNS ?? 16);
 const REDRIVEN = Math.ceil(RUNS / 4);
 const MOST_REDRIVES = 60;
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000);
@@ -39,9 +39,7 @@ async function observe(
       ([at, record]) =>
         [
           at,
-          String(record.reason ?? '').startsWith('failed:')
-            ? 'skipped failed'
-            : String(record.status).replace('running', 'failed'),
+          String(record.reason ?? '').startsWith('failed:') ? 'skipped failed' : String(record.status),
         ] as const,
     );
   const calls = lab.calls({ run: runId }).map(({ args: { run: _, ...args } }) => args as JsonObject);
@@ -91,17 +89,15 @@ it(`a blueprint ends as the model says (${RUNS} of them, seed ${SEED})`, {
       }
 
       for (const [at, status] of seen.statuses) {
-        expect([at, said.statuses.get(at)]).toEqual([at, status]);
+        // A container without an entry of its own is skipped by what its steps meet.
+        const inside =
+          status === 'skipped failed' &&
+          around(blueprint.steps, at).some((path) => said.statuses.get(path) === status);
+        if (!inside) expect([at, said.statuses.get(at)]).toEqual([at, status]);
       }
       const recorded = new Map(seen.statuses);
-      const containers = new Set(
-        stepsIn(blueprint.steps)
-          .filter(({ type }) => type !== 'call')
-          .map(({ id }) => id),
-      );
       for (const [at, status] of said.statuses) {
-        const open = said.status === 'FAILED' && status === 'failed' && containers.has(at);
-        if (!at.includes('/') && !open) expect([at, recorded.get(at)]).toEqual([at, status]);
+        if (!at.includes('/')) expect([at, recorded.get(at)]).toEqual([at, status]);
       }
 
       const open = new Set(said.loose.map((loop) => loop.split('/').at(-1)));

@@ -17,7 +17,7 @@ import { getValues } from '../../store/values.ts';
 import { containerOutcome, listOutcome, shaped } from '../container.ts';
 import { planOf } from '../entry.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { type Frame, skippedOutcome } from '../frame.ts';
+import { type Frame, skippedBy, skippedOutcome } from '../frame.ts';
 import { laneAt, laneCount } from '../loop/lanes.ts';
 import { countItem, countResults, newCounts } from '../loop/outcome.ts';
 import { writeResults } from '../loop/write-results.ts';
@@ -82,6 +82,9 @@ async function settleContainer(
     work.run.run,
     inner.map(({ id }) => frame.at + id),
   );
+  // Behind a skipped step of a pipe: without an entry of its own only the steps inside have met that.
+  const reason = skippedBy(frame, node);
+  if (reason !== undefined) return { kind: 'ended', outcome: skippedOutcome(reason) };
   for (const [i, record] of records.entries()) {
     const id = inner[i]?.id;
     if (id === undefined || record === undefined || record.status === 'running' || frame.outcomes.has(id))
