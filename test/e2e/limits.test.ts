@@ -156,6 +156,51 @@ describe('time', () => {
   });
 });
 
+describe('a run that is cancelled', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startLab();
+    await lab.save({
+      id: 'held-child',
+      steps: [call('c', 'hold', { key: 'c', mark: 'cancelled' }), call('z', 'echo', { mark: 'after' })],
+    });
+  });
+  afterAll(() => lab.end());
+
+  it('ends in every loop, branch and sub-workflow, and starts nothing more', async () => {
+    const held = (id: string) => [
+      call(id, 'hold', { key: id, mark: 'cancelled' }),
+      call(`${id}-z`, 'echo', { mark: 'after' }),
+    ];
+    const runId = await lab.start({
+      ...CONTINUE,
+      steps: [
+        {
+          id: 'p',
+          type: 'parallel',
+          branches: [
+            held('a'),
+            { id: 'batch', type: 'loop', over: [1, 2], do: held('b') },
+            { id: 'map', type: 'loop', mode: 'map', over: [1, 2], do: held('m') },
+            { id: 'child', type: 'call', workflow: 'held-child' },
+          ],
+        },
+        call('after', 'echo', { mark: 'after' }),
+      ],
+    });
+    await until(async () => lab.calls({ mark: 'cancelled' }).length === 4);
+    expect(await lab.call('cancel_run', { runId })).toMatchObject({ status: 'CANCELLED' });
+    await until(async () => (await lab.describe(runId)).status === 'ABORTED');
+    await until(async () => {
+      const { runs } = await lab.call('list_runs', { workflow: 'held-child' });
+      return (runs as JsonObject[]).every(({ status }) => status === 'CANCELLED');
+    });
+    expect(await lab.ended(runId)).toMatchObject({ status: 'CANCELLED', output: undefined });
+    expect(lab.calls({ mark: 'after' })).toEqual([]);
+    expect((await lab.steps(runId)).get('after')).toBeUndefined();
+  });
+});
+
 describe('budgets of a root run', () => {
   let lab: Lab;
   beforeAll(async () => {

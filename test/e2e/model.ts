@@ -10,7 +10,11 @@ import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import type { Blueprint, ErrorStrategy, Step } from '../../lib/blueprint/types.ts';
 import { innerLists } from './equip.ts';
 
-export type Act = (args: JsonObject) => { value: Json } | { error: string };
+export type Answer = { value: Json } | { error: string };
+/** The tools. */
+export type Act = (args: JsonObject) => Answer;
+/** The sub-workflows, by their names. */
+export type Children = (workflow: string) => Answer;
 
 export interface Prediction {
   status: 'SUCCEEDED' | 'FAILED';
@@ -63,7 +67,7 @@ function truthy(value: Json): boolean {
   return value === 0 || Boolean(value);
 }
 
-export function predict(blueprint: Blueprint, act: Act): Prediction {
+export function predict(blueprint: Blueprint, act: Act, children: Children): Prediction {
   const statuses = new Map<string, string>();
   const errors: string[] = [];
   const calls: JsonObject[] = [];
@@ -150,6 +154,10 @@ export function predict(blueprint: Blueprint, act: Act): Prediction {
   }
 
   function call(step: Step & { type: 'call' }, place: Place): End {
+    if ('workflow' in step) {
+      const answer = children(step.workflow);
+      return 'value' in answer ? ok(answer.value) : failed(step, 'SubWorkflowFailed');
+    }
     const all = Object.entries(evaluate(step.params ?? {}, place) as JsonObject);
     const args = Object.fromEntries(all.filter(([, value]) => value !== null));
     const { maxRetries, onStepFailure } = place.strategy;
