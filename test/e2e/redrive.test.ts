@@ -175,6 +175,30 @@ const cases: Case[] = [
       ],
     ],
   },
+  ...[{}, { concurrency: 11 }].map(
+    (fields): Case => ({
+      name: `an item of a loop inside an item of a loop, ${JSON.stringify(fields)}`,
+      steps: (m) => [
+        {
+          id: 'l',
+          type: 'loop',
+          over: ['x'],
+          as: 'outer',
+          ...fields,
+          do: {
+            id: 'inner',
+            type: 'loop',
+            over: [0, 1, 2, 3],
+            do: call('f', 'fail', { mark: m, key: `${m} {{ item }}`, times: 1 }, { select: '{{ item }}' }),
+          },
+        },
+      ],
+      // Each once more than it has to, and no other for it.
+      records: 0,
+      failing: 8,
+      output: [[0, 1, 2, 3]],
+    }),
+  ),
   {
     name: 'after a step whose failure the run went past, which stays as it is',
     steps: (m) => [
@@ -195,7 +219,7 @@ describe('a redrive', () => {
     expect(first).toMatchObject({ status: 'FAILED', output: undefined });
     // One redrive is enough for all that failed side by side; a list has its failures one after the other.
     let last = await redriven(first.runId);
-    for (let i = 0; i < 3 && last.status === 'FAILED'; i += 1) last = await redriven(first.runId);
+    for (let i = 0; i < 4 && last.status === 'FAILED'; i += 1) last = await redriven(first.runId);
     expect(last).toMatchObject({ runId: first.runId, status: 'SUCCEEDED', output });
     const calls = lab.calls({ mark });
     expect({

@@ -30,3 +30,9 @@ export function toolCallsIn(loop: LoopNode): ToolCallNode[] {
     if (node.type === 'call' && node.call === 'tool') calls.push(node);
   return calls;
 }
+
+/** Whether one iteration may have made calls by the time that another of its calls fails: several steps, or an inner loop. */
+export function callsRepeatedly(loop: LoopNode): boolean {
+  if (toolCallsIn(loop).length > 1) return true;
+  return [...withDescendants(loop)].some((node) => node.type === 'loop' && node !== loop);
+}

@@ -13,7 +13,7 @@ import type { Frame } from '../frame.ts';
 import { itemFrame, madeBefore, newProgress, type Progress } from '../walk/progress.ts';
 import { walkItem } from '../walk/walk.ts';
 import { Suspended, throwIfStopped, type Work } from '../work.ts';
-import { callsPerIteration, toolCallsIn } from './calls.ts';
+import { callsPerIteration, callsRepeatedly } from './calls.ts';
 import { createFeed, type FedItem } from './feed.ts';
 import { countItem, type LoopCounts, newCounts } from './outcome.ts';
 import { type PartialWindow, partialItem, writePartial } from './partial.ts';
@@ -60,7 +60,7 @@ export async function runItems(
   const recoverFrom = (end: JournalEnd): Promise<Recovered> => recover(work, node, frame, recovery, end);
   const begin = { next: request.from, nextWindow: request.firstWindow };
   const recovered = request.entered ? await recoverFrom(begin) : { windows: [], ...begin };
-  const keepsMade = toolCallsIn(node).length > 1;
+  const keepsMade = callsRepeatedly(node);
   const abort = node.strategy.onStepFailure === 'abort';
   const sizer = createWindowSizer(limits.windowMs, request.concurrency);
   const attemptsEach = callsPerIteration(node);
