@@ -175,7 +175,7 @@ const cases: Case[] = [
       ],
     ],
   },
-  ...[{}, { concurrency: 11 }].map(
+  ...([{}, { concurrency: 11 }] as JsonObject[]).map(
     (fields): Case => ({
       name: `an item of a loop inside an item of a loop, ${JSON.stringify(fields)}`,
       steps: (m) => [
