@@ -244,8 +244,8 @@ describe('budgets of a root run', () => {
     expect(run.errors.map(({ kind }) => kind)).toContain('LimitExceeded');
     const made = lab.calls({ mark: `budget ${name}` }).length;
     expect(made).toBeLessThanOrEqual(25);
-    // Some are counted before the effect and then not made: the budget is never exceeded, and used nearly up.
-    expect(made).toBeGreaterThan(25 - 20);
+    // Calls are counted a window at a time before any of it is made, so the last window may not be made at all.
+    expect(made).toBeGreaterThan(0);
   });
 
   it.concurrent('retries count', async () => {
