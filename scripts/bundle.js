@@ -9,13 +9,22 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const SOURCES = ['lib', 'functions', 'bench', 'examples', 'scripts', 'test'];
+const SOURCES = ['lib', 'functions', 'infra', 'rehearsal', 'bench', 'examples', 'scripts', 'test'];
 
 /**
  * What stays outside the bundle: dynalite loads its operations by name at run time and has a native part, esbuild is a
- * program, vitest belongs to tests.
+ * program, vitest belongs to tests, the CDK finds its own files beside its modules.
  */
-const EXTERNAL = ['dynalite', 'esbuild', 'vitest', 'gpt-tokenizer', 'fast-check'];
+const EXTERNAL = [
+  'dynalite',
+  'esbuild',
+  'vitest',
+  'gpt-tokenizer',
+  'fast-check',
+  'aws-cdk-lib',
+  'constructs',
+  'cdk-nag',
+];
 
 /** Newest modification below a folder, in epoch milliseconds. */
 function newest(folder) {

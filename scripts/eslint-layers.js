@@ -1,6 +1,6 @@
 /**
  * ESLint rule: imports flow one way,
- *   functions, infra, cli → mcp, engine, steps, local → compile, downstream, store → expression, blueprint, asl
+ *   functions, infra, rehearsal, cli → mcp, engine, steps, local → compile, downstream, store, telemetry → expression, blueprint, asl
  * A folder may import from its own layer and from those to its right, never back.
  *
  * Within the second layer there is an order too, for what is true of them: the face uses the engine, the engine the steps'
@@ -9,9 +9,9 @@
 import { dirname, relative, resolve } from 'node:path';
 
 const LAYERS = [
-  ['functions', 'infra', 'lib/cli'],
+  ['functions', 'infra', 'rehearsal', 'lib/cli'],
   ['lib/mcp', 'lib/engine', 'lib/steps', 'lib/local'],
-  ['lib/compile', 'lib/downstream', 'lib/store'],
+  ['lib/compile', 'lib/downstream', 'lib/store', 'lib/telemetry'],
   ['lib/expression', 'lib/blueprint', 'lib/asl'],
 ];
 /** Within a layer: what may not import what. */

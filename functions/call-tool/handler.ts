@@ -20,6 +20,7 @@ import { faultFields, leavingError } from '../../lib/steps/failure.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { type LogEntry, SILENT, type Telemetry } from '../../lib/telemetry/telemetry.ts';
 
 export interface CallToolDependencies {
   store: Store;
@@ -35,7 +36,9 @@ export interface CallToolDependencies {
   /** Those that differ from DEFAULT_STEPS_LIMITS. */
   limits?: Partial<StepsLimits>;
   now(): number;
-  log(entry: Record<string, string | number | boolean>): void;
+  log(entry: LogEntry): void;
+  /** Default: none. */
+  telemetry?: Telemetry;
 }
 
 /** What a handler uses of Lambda's context object. */
@@ -57,6 +60,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     isDeadOwner: (owner) => boot !== undefined && !owner.startsWith(`${boot}/`),
     executions: createExecutions(sfn),
     limits: { ...DEFAULT_STEPS_LIMITS, ...dependencies.limits },
+    telemetry: dependencies.telemetry ?? SILENT,
     logger: {
       info: (message, fields) =>
         dependencies.log({ level: 'info', message, fields: JSON.stringify(fields ?? {}) }),

@@ -8,6 +8,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SchedulerClient } from '@aws-sdk/client-scheduler';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
@@ -17,6 +18,7 @@ import { createPool } from '../downstream/pool.ts';
 import { serversHash } from '../downstream/servers-hash.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
+import { DEFAULT_ENGINE_LIMITS } from '../engine/limits.ts';
 import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
 import { sweepRuns } from '../engine/sweep.ts';
@@ -28,6 +30,7 @@ import type { StepsLimits } from '../steps/environment.ts';
 import { LimitsError, limitsOf } from '../steps/limits.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
+import { SILENT } from '../telemetry/telemetry.ts';
 import { readBlueprintFile } from './blueprint-file.ts';
 import { readCursorSecret } from './cursor-secret.ts';
 import { CliError } from './exit-codes.ts';
@@ -36,6 +39,8 @@ import {
   LOCAL_FUNCTIONS,
   LOCAL_MACHINE_PREFIX,
   LOCAL_ROLE,
+  LOCAL_SCHEDULE_GROUP,
+  LOCAL_SCHEDULE_ROLE,
   LOCAL_TABLE,
 } from './local-names.ts';
 
@@ -124,8 +129,10 @@ async function assemble(
     clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint }, timeoutMs);
   const sfn = new SFNClient(aws(local.endpoints.sfn));
   const lambda = new LambdaClient(aws(local.endpoints.lambda, (LOCAL_FUNCTIONS.timeoutSeconds + 10) * 1000));
+  const scheduler = new SchedulerClient(aws(local.endpoints.sfn));
   undo.push(() => {
     sfn.destroy();
+    scheduler.destroy();
     lambda.destroy();
   });
 
@@ -133,6 +140,7 @@ async function assemble(
     store,
     sfn,
     lambda,
+    scheduler,
     config: {
       region: LOCAL_REGION,
       accountId: LOCAL_ACCOUNT,
@@ -143,9 +151,13 @@ async function assemble(
       serversHash: hash,
       cursorSecret: await readCursorSecret(options.dataDir),
       console: false,
+      callTool: 'all',
+      schedules: { groupName: LOCAL_SCHEDULE_GROUP, roleArn: LOCAL_SCHEDULE_ROLE },
+      limits: DEFAULT_ENGINE_LIMITS,
     },
     now: Date.now,
     log,
+    telemetry: SILENT,
   };
   provide({
     callTool: createCallTool({

@@ -16,3 +16,5 @@ export const LOCAL_TABLE = 'mwe';
 export const LOCAL_BUCKET = `mwe-${LOCAL_ACCOUNT}`;
 export const LOCAL_MACHINE_PREFIX = 'mwe-';
 export const LOCAL_ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe-state-machine`;
+export const LOCAL_SCHEDULE_GROUP = 'mwe';
+export const LOCAL_SCHEDULE_ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe-schedule`;

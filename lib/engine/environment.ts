@@ -1,7 +1,10 @@
 /** What the engine's operations stand on: the store, the two AWS services they call, and where they run. */
 import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { Store } from '../store/store.ts';
+import type { LogEntry, Telemetry } from '../telemetry/telemetry.ts';
+import type { EngineLimits } from './limits.ts';
 
 export interface EngineConfig {
   region: string;
@@ -19,14 +22,21 @@ export interface EngineConfig {
   cursorSecret: string;
   /** Deep links into the AWS console are given only where there is one. */
   console: boolean;
+  /** Which downstream tools `call_tool` may try. */
+  callTool: 'off' | 'read-only' | 'all';
+  /** EventBridge Scheduler's group that all schedules are in, and the role that it starts machines with. */
+  schedules: { groupName: string; roleArn: string };
+  limits: EngineLimits;
 }
 
 export interface EngineEnvironment {
   store: Store;
   sfn: SFNClient;
   lambda: LambdaClient;
+  scheduler: SchedulerClient;
   config: EngineConfig;
   /** Epoch milliseconds. */
   now(): number;
-  log(entry: Record<string, string | number | boolean>): void;
+  log(entry: LogEntry): void;
+  telemetry: Telemetry;
 }

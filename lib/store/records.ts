@@ -8,8 +8,11 @@ import type { Json } from '../blueprint/json.ts';
 /** Who asked. `local` on one machine; workflows keep their owner, revisions and runs their principal. */
 export interface Principal {
   kind: 'local' | 'token' | 'iam' | 'oauth' | 'schedule' | 'stack' | 'console';
+  /** Unique across kinds: `local`, `stack`, `token:NAME`, `iam:ARN`, `oauth:SUBJECT`. Ownership compares it alone. */
   id: string;
   scopes: string[];
+  /** Allow-list of downstream tools, `server/tool` or `server/*`; absent: all. */
+  tools?: string[];
 }
 
 /** WORKFLOW#id / HEAD. */

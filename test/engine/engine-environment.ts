@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SchedulerClient } from '@aws-sdk/client-scheduler';
 import {
   CreateStateMachineCommand,
   DescribeExecutionCommand,
@@ -11,9 +12,11 @@ import {
 } from '@aws-sdk/client-sfn';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
 import type { EngineEnvironment } from '../../lib/engine/environment.ts';
+import { DEFAULT_ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { startLocal } from '../../lib/local/start.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { closeStore, openStore } from '../../lib/store/store.ts';
+import { SILENT } from '../../lib/telemetry/telemetry.ts';
 
 export interface TestEnvironment {
   env: EngineEnvironment;
@@ -42,11 +45,13 @@ export async function startEnvironment(): Promise<TestEnvironment> {
     clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint });
   const sfn = new SFNClient(aws(local.endpoints.sfn));
   const lambda = new LambdaClient(aws(local.endpoints.lambda));
+  const scheduler = new SchedulerClient(aws(local.endpoints.sfn));
   let clock = Date.now();
   const env: EngineEnvironment = {
     store,
     sfn,
     lambda,
+    scheduler,
     config: {
       region: LOCAL_REGION,
       accountId: LOCAL_ACCOUNT,
@@ -57,9 +62,13 @@ export async function startEnvironment(): Promise<TestEnvironment> {
       serversHash: 'none',
       cursorSecret: 'secret',
       console: false,
+      callTool: 'all',
+      schedules: { groupName: 'mwe', roleArn: ROLE },
+      limits: DEFAULT_ENGINE_LIMITS,
     },
     now: () => clock,
     log: () => undefined,
+    telemetry: SILENT,
   };
   return {
     env,

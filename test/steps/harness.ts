@@ -40,6 +40,7 @@ import { allSteps } from '../../lib/store/steps.ts';
 import { closeStore, openStore, type Store } from '../../lib/store/store.ts';
 import { getValue, putValue } from '../../lib/store/values.ts';
 import { commitHead, publishRevision, putRevision } from '../../lib/store/workflows.ts';
+import { SILENT } from '../../lib/telemetry/telemetry.ts';
 
 const CALL_TOOL = 'arn:aws:lambda:us-east-1:000000000000:function:mwe-call-tool';
 const OWNER = { kind: 'local' as const, id: 'local', scopes: [] };
@@ -180,6 +181,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     executions: createExecutions(sfn),
     limits: { ...DEFAULT_STEPS_LIMITS, ...options.limits },
     logger: { info: () => undefined, warn: () => undefined },
+    telemetry: SILENT,
   };
   state.env = env;
 
