@@ -114,7 +114,8 @@ export interface ToolBinding {
 /** The revision that a sub-workflow step was pinned to at saving; absent for `@latest`. */
 export interface WorkflowBinding {
   workflow: string;
-  revision: number;
+  /** Absent in a blueprint that the stack owns: at synth only the document is known, its number is given when it is deployed. */
+  revision?: number;
   hash: string;
 }
 

@@ -5,6 +5,7 @@
  * Saving is a row of conditional writes: revision n PENDING (`putRevision`), the machine (not here), `publishRevision`,
  * `commitHead`. Who comes second at any of them learns it and looks again.
  */
+import type { WorkflowBinding } from '../blueprint/types.ts';
 import { ABSENT, getItem, getItems, type Item, putItem, queryPage, recordOf, updateItem } from './item.ts';
 import { headKey, revisionKey } from './keys.ts';
 import type { WorkflowHead, WorkflowRevision } from './records.ts';
@@ -210,6 +211,17 @@ export async function findRevisionByHash(
     cursor = page.cursor;
   } while (cursor !== undefined);
   return undefined;
+}
+
+/** The revision that a sub-workflow step is pinned to. Undefined: there is none of that number with that document. */
+export async function getBoundRevision(
+  store: Store,
+  binding: WorkflowBinding,
+): Promise<WorkflowRevision | undefined> {
+  const { workflow, revision, hash } = binding;
+  if (revision === undefined) return findRevisionByHash(store, workflow, hash);
+  const found = await getRevision(store, workflow, revision);
+  return found?.hash === hash ? found : undefined;
 }
 
 function listKeys(workflow: string, updatedAt: string): Item {

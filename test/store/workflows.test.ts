@@ -12,6 +12,7 @@ import {
   commitHead,
   expireRevision,
   findRevisionByHash,
+  getBoundRevision,
   getHead,
   getRevision,
   latestRevision,
@@ -93,6 +94,12 @@ describe('revisions', () => {
     expect(seen).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect((await findRevisionByHash(store, workflow, 'h0'))?.revision).toBe(9);
     expect(await findRevisionByHash(store, workflow, 'none')).toBeUndefined();
+    const bound = async (binding: { revision?: number; hash: string }) =>
+      (await getBoundRevision(store, { workflow, ...binding }))?.revision;
+    expect(await bound({ hash: 'h0' })).toBe(9);
+    expect(await bound({ revision: 3, hash: 'h0' })).toBe(3);
+    expect(await bound({ revision: 4, hash: 'h0' })).toBeUndefined();
+    expect(await bound({ hash: 'none' })).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 /** What a state's Comment says: which tool on which server, in the author's words where there are some. */
-import type { BlueprintDocument } from '../../blueprint/types.ts';
+import type { BlueprintDocument, WorkflowBinding } from '../../blueprint/types.ts';
 import type { ToolCallNode, WorkflowCallNode } from '../program.ts';
 
 /** The author's text is quoted up to here; the whole of it is in the document. */
@@ -16,11 +16,15 @@ export function callComment(node: ToolCallNode, document: BlueprintDocument): st
   );
 }
 
-/** "workflow sync, revision 3". */
+/** "workflow sync, revision 3"; in what the stack owns "workflow sync, document 9f86d081". */
 export function workflowComment(node: WorkflowCallNode, document: BlueprintDocument): string {
-  const revision = document.workflows[node.id]?.revision;
-  const which = revision === undefined ? 'the revision current when it runs' : `revision ${revision}`;
+  const bound = Object.hasOwn(document.workflows, node.id) ? document.workflows[node.id] : undefined;
+  const which = bound === undefined ? 'the revision current when it runs' : pinnedTo(bound);
   return described(`workflow ${node.workflow}, ${which}`, node);
+}
+
+function pinnedTo({ revision, hash }: WorkflowBinding): string {
+  return revision === undefined ? `document ${hash.slice(0, 8)}` : `revision ${revision}`;
 }
 
 /** A sentence of ours and, after a colon, the author's. */

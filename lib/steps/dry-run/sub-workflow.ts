@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../blueprint/json.ts';
 import { MAX_SUBWORKFLOW_DEPTH } from '../../blueprint/limits.ts';
 import { resolveParams } from '../../blueprint/params.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
-import { getHead } from '../../store/workflows.ts';
+import { getBoundRevision, getHead } from '../../store/workflows.ts';
 import { loadDocument } from '../documents.ts';
 import type { Frame, Outcome } from '../frame.ts';
 import { type CallTrace, resolveArguments, shapeValue } from './call.ts';
@@ -76,7 +76,17 @@ async function target(
     const what = head === undefined ? 'does not exist' : 'has been deleted';
     throw new StepFailure('SubWorkflowFailed', `step "${node.id}": the workflow "${node.workflow}" ${what}`);
   }
-  return bound ?? head;
+  if (bound === undefined) return head;
+  const { revision, hash } = bound;
+  if (revision !== undefined) return { revision, hash };
+  const found = await getBoundRevision(dry.store, bound);
+  if (found === undefined) {
+    throw new StepFailure(
+      'SubWorkflowFailed',
+      `step "${node.id}": the workflow "${node.workflow}" has no such revision`,
+    );
+  }
+  return found;
 }
 
 /** The child's parameters, checked as far as they are known. */

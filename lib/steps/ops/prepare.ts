@@ -15,7 +15,7 @@ import { childRunId } from '../../store/run-id.ts';
 import { addToBudget, createRun, getRun } from '../../store/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { putValue } from '../../store/values.ts';
-import { getHead, getRevision } from '../../store/workflows.ts';
+import { getBoundRevision, getHead, getRevision } from '../../store/workflows.ts';
 import { evaluateArguments } from '../call/arguments.ts';
 import { loadDocument } from '../documents.ts';
 import { entered, planOf } from '../entry.ts';
@@ -132,8 +132,11 @@ async function target(
     throw new StepFailure('SubWorkflowFailed', `step "${node.id}": the workflow "${node.workflow}" ${what}`);
   }
   const bound = Object.hasOwn(document.workflows, node.id) ? document.workflows[node.id] : undefined;
-  const revision = await getRevision(env.store, node.workflow, bound?.revision ?? head.revision);
-  if (revision === undefined || (bound !== undefined && revision.hash !== bound.hash)) {
+  const revision =
+    bound === undefined
+      ? await getRevision(env.store, node.workflow, head.revision)
+      : await getBoundRevision(env.store, bound);
+  if (revision === undefined) {
     throw new StepFailure(
       'SubWorkflowFailed',
       `step "${node.id}": the workflow "${node.workflow}" has no such revision`,
