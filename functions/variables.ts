@@ -29,4 +29,10 @@ export const VARIABLES = {
   inspect: 'MWE_INSPECT',
   scheduleGroup: 'MWE_SCHEDULE_GROUP',
   scheduleRoleArn: 'MWE_SCHEDULE_ROLE_ARN',
+  /** Limits of one principal, each a whole number; absent: lib/engine/limits.ts. mcp-endpoint. */
+  requestsPerMinute: 'MWE_REQUESTS_PER_MINUTE',
+  maxOpenRuns: 'MWE_MAX_OPEN_RUNS',
+  maxWaitingRuns: 'MWE_MAX_WAITING_RUNS',
+  maxSchedules: 'MWE_MAX_SCHEDULES',
+  minScheduleMinutes: 'MWE_MIN_SCHEDULE_MINUTES',
 } as const;

@@ -136,6 +136,7 @@ async function assemble(
     lambda.destroy();
   });
 
+  const cursorSecret = await readCursorSecret(options.dataDir);
   const env: EngineEnvironment = {
     store,
     sfn,
@@ -149,7 +150,7 @@ async function assemble(
       callToolArn: LOCAL_FUNCTIONS.callToolArn,
       functionTimeoutSeconds: LOCAL_FUNCTIONS.timeoutSeconds,
       serversHash: hash,
-      cursorSecret: await readCursorSecret(options.dataDir),
+      cursorSecret: () => Promise.resolve(cursorSecret),
       console: false,
       callTool: 'all',
       schedules: { groupName: LOCAL_SCHEDULE_GROUP, roleArn: LOCAL_SCHEDULE_ROLE },

@@ -17,17 +17,25 @@ function sign(secret: string, query: CursorQuery, position: string): Buffer {
     .subarray(0, 16);
 }
 
+/** Gives the key of cursors. Where it has to be fetched, that is done by the first cursor and not by the start. */
+export type CursorSecret = () => Promise<string>;
+
 /** Seals a position of the store for the caller. */
-export function sealCursor(secret: string, query: CursorQuery, position: string): string {
-  return `${Buffer.from(position).toString('base64url')}.${sign(secret, query, position).toString('base64url')}`;
+export async function sealCursor(
+  secret: CursorSecret,
+  query: CursorQuery,
+  position: string,
+): Promise<string> {
+  const signature = sign(await secret(), query, position);
+  return `${Buffer.from(position).toString('base64url')}.${signature.toString('base64url')}`;
 }
 
 /** @throws EngineError Invalid when the cursor is damaged or belongs to another query. */
-export function openCursor(secret: string, query: CursorQuery, cursor: string): string {
+export async function openCursor(secret: CursorSecret, query: CursorQuery, cursor: string): Promise<string> {
   const [body = '', signature = ''] = cursor.split('.');
   const position = Buffer.from(body, 'base64url').toString();
   const given = Buffer.from(signature, 'base64url');
-  const expected = sign(secret, query, position);
+  const expected = sign(await secret(), query, position);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new EngineError(
       'Invalid',

@@ -4,6 +4,7 @@ import type { SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { Store } from '../store/store.ts';
 import type { LogEntry, Telemetry } from '../telemetry/telemetry.ts';
+import type { CursorSecret } from './cursors.ts';
 import type { EngineLimits } from './limits.ts';
 
 export interface EngineConfig {
@@ -19,7 +20,7 @@ export interface EngineConfig {
   /** Tells the configuration of the downstream servers: call-tool stores their catalog under it. */
   serversHash: string;
   /** Key that cursors are authenticated with. */
-  cursorSecret: string;
+  cursorSecret: CursorSecret;
   /** Deep links into the AWS console are given only where there is one. */
   console: boolean;
   /** Which downstream tools `call_tool` may try. */

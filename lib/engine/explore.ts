@@ -30,7 +30,7 @@ export async function listTools(
     query: args.query ?? null,
   };
   const { cursorSecret } = env.config;
-  const from = args.cursor === undefined ? 0 : Number(openCursor(cursorSecret, query, args.cursor));
+  const from = args.cursor === undefined ? 0 : Number(await openCursor(cursorSecret, query, args.cursor));
   const catalog = await getCatalog(env, args.cursor === undefined && args.query === undefined);
   const matches = catalog.tools.filter((tool) => matchesQuery(tool, args.server, args.query));
   const withSchema = matches.length <= MATCHES_WITH_SCHEMA;
@@ -48,7 +48,7 @@ export async function listTools(
     ...(from === 0 && catalog.unavailable.length > 0 ? { unavailable: catalog.unavailable } : {}),
     ...(matches.length === 0 ? { servers: catalog.servers } : {}),
     ...(from + PAGE < matches.length
-      ? { total: matches.length, nextCursor: sealCursor(cursorSecret, query, String(from + PAGE)) }
+      ? { total: matches.length, nextCursor: await sealCursor(cursorSecret, query, String(from + PAGE)) }
       : {}),
   };
 }

@@ -58,8 +58,8 @@ export async function getRun(
   const run = await readableRun(env, principal, args.runId);
   const query = { operation: 'get_run', principal: principal.id, run: run.run, step: args.step ?? null };
   const { cursorSecret } = env.config;
-  const from = args.cursor === undefined ? undefined : openCursor(cursorSecret, query, args.cursor);
-  const seal = (position: string): string => sealCursor(cursorSecret, query, position);
+  const from = args.cursor === undefined ? undefined : await openCursor(cursorSecret, query, args.cursor);
+  const seal = (position: string): Promise<string> => sealCursor(cursorSecret, query, position);
   const base = { runId: run.run, status: runAnswerStatus(run) };
   if (args.step !== undefined) return { ...base, ...(await stepAnswer(env, run, args.step, from, seal)) };
   const page = await listSteps(env.store, run.run, {
@@ -67,7 +67,7 @@ export async function getRun(
     ...(from === undefined ? {} : { cursor: from }),
   });
   const steps = page.steps.map((step) => stepView(step, run));
-  const next = page.cursor === undefined ? {} : { nextCursor: seal(page.cursor) };
+  const next = page.cursor === undefined ? {} : { nextCursor: await seal(page.cursor) };
   if (from !== undefined) return { ...base, steps, ...next };
   const errors = await shownErrors(env, run);
   const url = executionUrl(env, run.execution);
@@ -118,7 +118,7 @@ async function stepAnswer(
   run: RunRecord,
   at: string,
   from: string | undefined,
-  seal: (position: string) => string,
+  seal: (position: string) => Promise<string>,
 ) {
   const offset = Number(from ?? 0);
   if (RUN_VALUES.includes(at)) return valuePage(env, run, at, offset, seal);
@@ -147,7 +147,7 @@ async function valuePage(
   run: RunRecord,
   at: string,
   offset: number,
-  seal: (position: string) => string,
+  seal: (position: string) => Promise<string>,
 ) {
   const limits = { offset, limit: VALUE_PAGE, maxBytes: VALUE_BYTES };
   const page = await getValuePage(env.store, run.run, at, limits);
@@ -157,7 +157,7 @@ async function valuePage(
   return {
     ...(summary === undefined ? { value } : { summary, at }),
     ...(total === undefined ? {} : { total, from: offset }),
-    ...(next === undefined ? {} : { nextCursor: seal(String(next)) }),
+    ...(next === undefined ? {} : { nextCursor: await seal(String(next)) }),
   };
 }
 
@@ -167,7 +167,7 @@ async function loopPage(
   run: RunRecord,
   at: string,
   from: number,
-  seal: (position: string) => string,
+  seal: (position: string) => Promise<string>,
   count?: number,
 ) {
   const found = await readResults(env.store, run.run, at, from, from + VALUE_PAGE);
@@ -181,7 +181,7 @@ async function loopPage(
   }
   const end = from + items.length;
   const total = count ?? end;
-  const next = items.length > 0 && end < total ? { nextCursor: seal(String(end)) } : {};
+  const next = items.length > 0 && end < total ? { nextCursor: await seal(String(end)) } : {};
   return { items, from, total, ...next };
 }
 
@@ -225,7 +225,7 @@ export async function listRuns(
     status: status ?? null,
   };
   const { cursorSecret } = env.config;
-  const from = args.cursor === undefined ? undefined : openCursor(cursorSecret, query, args.cursor);
+  const from = args.cursor === undefined ? undefined : await openCursor(cursorSecret, query, args.cursor);
   if (workflow !== undefined && !BLUEPRINT_ID.test(workflow)) return { runs: [] };
   // A run that has not begun yet is answered as running.
   const wanted = (run: RunRecord): boolean =>
@@ -248,5 +248,5 @@ export async function listRuns(
     ...(run.errorCount > 0 ? { errors: run.errorCount } : {}),
   }));
   if (page.cursor === undefined) return { runs };
-  return { runs, nextCursor: sealCursor(cursorSecret, query, page.cursor) };
+  return { runs, nextCursor: await sealCursor(cursorSecret, query, page.cursor) };
 }

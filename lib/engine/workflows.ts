@@ -31,7 +31,7 @@ export async function liveHead(env: EngineEnvironment, id: string): Promise<Work
 /** The tool `list_workflows`. */
 export async function listWorkflows(env: EngineEnvironment, principal: Principal, cursor?: string) {
   const query = { operation: 'list_workflows', principal: principal.id };
-  const from = cursor === undefined ? undefined : openCursor(env.config.cursorSecret, query, cursor);
+  const from = cursor === undefined ? undefined : await openCursor(env.config.cursorSecret, query, cursor);
   const page = await listHeads(env.store, from === undefined ? {} : { cursor: from });
   const workflows = page.heads.map((head) => ({
     id: head.workflow,
@@ -41,7 +41,7 @@ export async function listWorkflows(env: EngineEnvironment, principal: Principal
     updatedAt: head.updatedAt,
   }));
   if (page.cursor === undefined) return { workflows };
-  return { workflows, nextCursor: sealCursor(env.config.cursorSecret, query, page.cursor) };
+  return { workflows, nextCursor: await sealCursor(env.config.cursorSecret, query, page.cursor) };
 }
 
 function cut(text: string): string {

@@ -60,7 +60,7 @@ export async function startEnvironment(): Promise<TestEnvironment> {
       callToolArn: `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:mwe-call-tool`,
       functionTimeoutSeconds: 900,
       serversHash: 'none',
-      cursorSecret: 'secret',
+      cursorSecret: () => Promise.resolve('secret'),
       console: false,
       callTool: 'all',
       schedules: { groupName: 'mwe', roleArn: ROLE },
