@@ -28,6 +28,17 @@ export interface EngineConfig {
   /** EventBridge Scheduler's group that all schedules are in, and the role that it starts machines with. */
   schedules: { groupName: string; roleArn: string };
   limits: EngineLimits;
+  /** Logs and traces of the machines' executions; absent: none. */
+  machines?: MachineOptions;
+}
+
+export interface MachineOptions {
+  /** ARN of the log group, ending in `:*`; absent: executions are not logged. */
+  logGroupArn?: string;
+  /** Whether the log holds inputs and outputs of states. */
+  includeData: boolean;
+  /** X-Ray. */
+  tracing: boolean;
 }
 
 export interface EngineEnvironment {

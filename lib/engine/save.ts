@@ -9,6 +9,7 @@
 import {
   ConflictException,
   CreateStateMachineCommand,
+  type CreateStateMachineCommandInput,
   type SFNClient,
   UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn';
@@ -27,7 +28,7 @@ import {
   putRevision,
 } from '../store/workflows.ts';
 import { type ShownDiagnostic, shownDiagnostics } from './bounded.ts';
-import type { EngineEnvironment } from './environment.ts';
+import type { EngineEnvironment, MachineOptions } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
 import { checkBlueprint } from './validate.ts';
@@ -161,12 +162,14 @@ async function putMachine(
   const { text } = compileDocument(document, hash, { callToolArn, functionTimeoutSeconds });
   const name = `${machinePrefix}${document.blueprint.id}`;
   const arn = `arn:aws:states:${env.config.region}:${env.config.accountId}:stateMachine:${name}`;
-  const created = await createMachine(env.sfn, { name, definition: text, roleArn, hash });
+  const observed = observation(env.config.machines);
+  const created = await createMachine(env.sfn, { name, definition: text, roleArn, ...observed }, hash);
   if (created !== undefined) return created;
   const update = new UpdateStateMachineCommand({
     stateMachineArn: arn,
     definition: text,
     roleArn,
+    ...observed,
     publish: true,
     versionDescription: hash,
   });
@@ -178,18 +181,31 @@ async function putMachine(
   return { stateMachineArn: arn, versionArn: versionOf(updated.stateMachineVersionArn) };
 }
 
+type Observation = Pick<CreateStateMachineCommandInput, 'loggingConfiguration' | 'tracingConfiguration'>;
+
+/** Source: API reference, LoggingConfiguration (one destination) and TracingConfiguration. */
+function observation(machines: MachineOptions | undefined): Observation {
+  if (machines === undefined) return {};
+  const { logGroupArn, includeData, tracing } = machines;
+  const tracingConfiguration = { enabled: tracing };
+  if (logGroupArn === undefined) return { tracingConfiguration };
+  const destinations = [{ cloudWatchLogsLogGroup: { logGroupArn } }];
+  return {
+    tracingConfiguration,
+    loggingConfiguration: { level: 'ALL', includeExecutionData: includeData, destinations },
+  };
+}
+
 /** @returns undefined when there is a machine of that name already. */
 async function createMachine(
   sfn: SFNClient,
-  machine: { name: string; definition: string; roleArn: string; hash: string },
+  machine: { name: string; definition: string; roleArn: string } & Observation,
+  hash: string,
 ): Promise<Machine | undefined> {
-  const { name, definition, roleArn, hash } = machine;
   try {
     const created = await sfn.send(
       new CreateStateMachineCommand({
-        name,
-        definition,
-        roleArn,
+        ...machine,
         type: 'STANDARD',
         publish: true,
         versionDescription: hash,

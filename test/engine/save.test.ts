@@ -80,6 +80,29 @@ describe('the machine', () => {
     expect(described.description).toBe(saved.hash);
   });
 
+  it('logs and traces as the deployment says, also after a change of it', async () => {
+    const logGroupArn = 'arn:aws:logs:us-east-1:000000000000:log-group:/aws/vendedlogs/states/mwe:*';
+    const destinations = [{ cloudWatchLogsLogGroup: { logGroupArn } }];
+    const env = (includeData: boolean) => ({
+      ...test.env,
+      config: { ...test.env.config, machines: { logGroupArn, includeData, tracing: true } },
+    });
+    for (const includeData of [false, true]) {
+      const each = blueprint('observed', String(includeData));
+      await saveBlueprint(env(includeData), STACK_PRINCIPAL, each, { readOnly: true });
+      const { versionArn = '' } = (await getHead(test.env.store, 'observed')) ?? {};
+      const described = await test.env.sfn.send(
+        new DescribeStateMachineCommand({ stateMachineArn: versionArn }),
+      );
+      expect(described.loggingConfiguration).toEqual({
+        level: 'ALL',
+        includeExecutionData: includeData,
+        destinations,
+      });
+      expect(described.tracingConfiguration).toEqual({ enabled: true });
+    }
+  });
+
   it('has one version a revision, also where the same is saved twice at once', async () => {
     const answers = await Promise.allSettled([save('twice'), save('twice')]);
     const saved = answers.filter((each) => each.status === 'fulfilled');
