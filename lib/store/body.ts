@@ -5,7 +5,7 @@
  * (1e300, integers past 2^53) and end at a depth of 32.
  */
 import type { Json } from '../blueprint/json.ts';
-import { segment, sha256Hex } from './keys.ts';
+import { OBJECTS, segment, sha256Hex } from './keys.ts';
 import { getObject, putObject } from './objects.ts';
 import type { Store } from './store.ts';
 
@@ -19,7 +19,7 @@ export async function writeBody(store: Store, run: string, value: Json): Promise
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   if (bytes <= MAX_INLINE_BYTES) return { json, bytes };
-  const key = `values/${segment(run)}/${sha256Hex(json)}.json`;
+  const key = `${OBJECTS.values}${segment(run)}/${sha256Hex(json)}.json`;
   await putObject(store, key, json, 'application/json');
   return { key, bytes };
 }

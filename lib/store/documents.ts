@@ -8,6 +8,7 @@
 import { documentHash } from '../blueprint/canonical.ts';
 import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
+import { OBJECTS } from './keys.ts';
 import { getObject, putObject } from './objects.ts';
 import type { Bucket, Store } from './store.ts';
 
@@ -56,5 +57,5 @@ async function readDocument(store: Store, key: string, hash: string): Promise<Bl
 function documentKey(id: string, hash: string): string {
   if (!BLUEPRINT_ID.test(id)) throw new Error('A document needs the id of a blueprint.');
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`The hash of a document of "${id}" is not one.`);
-  return `blueprints/${id}/${hash}.json`;
+  return `${OBJECTS.documents}${id}/${hash}.json`;
 }

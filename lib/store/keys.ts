@@ -32,6 +32,11 @@ export const revisionKey = (workflow: string, revision: number): Key => ({
   pk: `WORKFLOW#${workflow}`,
   sk: `REV#${padded(revision, 5)}`,
 });
+export const scheduleKey = (workflow: string, awsName: string): Key => ({
+  pk: `WORKFLOW#${workflow}`,
+  sk: `SCHEDULE#${awsName}`,
+});
+export const schedulePlacesKey = (principal: string): Key => ({ pk: `SCHEDULES#${principal}`, sk: 'PLACES' });
 export const runKey = (run: string): Key => ({ pk: `RUN#${run}`, sk: 'META' });
 export const stepKey = (run: string, at: string): Key => ({ pk: `RUN#${run}`, sk: `STEP#${pathKey(at)}` });
 export const valueKey = (run: string, at: string, kind: ValueKind = 'value'): Key => ({
@@ -49,6 +54,9 @@ export const windowKey = (run: string, at: string, window: number): Key => ({
 
 /** `value` is what `steps.ID` is, `detail` what `results.ID` adds for a call. */
 export type ValueKind = 'value' | 'detail';
+
+/** What the bucket's keys begin with; rights and lifetimes are given for these. Documents stay, the rest goes with its run. */
+export const OBJECTS = { documents: 'blueprints/', values: 'values/', blobs: 'blobs/' } as const;
 
 /** An id as one segment of an S3 key. */
 export function segment(id: string): string {

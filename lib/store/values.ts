@@ -8,7 +8,7 @@
 import type { Json } from '../blueprint/json.ts';
 import { type Body, readBody, writeBody } from './body.ts';
 import { getItem, getItems, type Item, putItem } from './item.ts';
-import { segment, sha256Hex, type ValueKind, valueKey } from './keys.ts';
+import { OBJECTS, segment, sha256Hex, type ValueKind, valueKey } from './keys.ts';
 import { getObject, putObject } from './objects.ts';
 import type { StoredValue } from './records.ts';
 import type { Store } from './store.ts';
@@ -125,7 +125,7 @@ function pageOf(
 
 /** Stores binary content of a run by its hash; answers the object's key. */
 export async function putBlob(store: Store, run: string, bytes: Uint8Array, mime: string): Promise<string> {
-  const key = `blobs/${segment(run)}/${sha256Hex(bytes)}`;
+  const key = `${OBJECTS.blobs}${segment(run)}/${sha256Hex(bytes)}`;
   await putObject(store, key, bytes, mime);
   return key;
 }
