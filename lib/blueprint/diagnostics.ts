@@ -59,6 +59,11 @@ function exampleOf(fix: string): string {
   return /^[[{"]/.test(fix) ? `for example ${fix}` : fix;
 }
 
+/** An error among them keeps a blueprint from being saved. */
+export function hasError(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === 'error');
+}
+
 /** A value as it is quoted in `got`: its JSON, cut to a line. */
 export function quoteValue(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -7,7 +7,7 @@
 import type { Blueprint, BlueprintDocument, ToolBinding, WorkflowBinding } from '../blueprint/types.ts';
 import type { Program } from '../compile/program.ts';
 import type { CatalogAnswer } from '../steps/explore-protocol.ts';
-import type { KnownWorkflow } from './validate.ts';
+import type { KnownWorkflow } from './check-blueprint.ts';
 
 /** Pure: the same blueprint, catalog and workflows give the same document. */
 export function bindDocument(
@@ -23,8 +23,11 @@ export function bindDocument(
     if (node.call === 'workflow') {
       const target = known.get(node.workflow);
       if (node.floating || target === undefined) continue;
-      const { revision, hash } = target.head;
-      workflows.push([id, { workflow: node.workflow, revision, hash }]);
+      const { revision, hash } = target;
+      workflows.push([
+        id,
+        { workflow: node.workflow, ...(revision === undefined ? {} : { revision }), hash },
+      ]);
       continue;
     }
     const server = node.server ?? onlyServer(catalog, node.tool);

@@ -1,6 +1,6 @@
 /** What a blueprint may be validated against beside the language: everything is optional, and fetched before. */
 import type { JsonObject } from '../../blueprint/json.ts';
-import type { Blueprint } from '../../blueprint/types.ts';
+import type { Blueprint, ToolBinding } from '../../blueprint/types.ts';
 
 /** A tool as its server lists it. */
 export interface ToolInfo {
@@ -12,6 +12,12 @@ export interface ToolInfo {
   readOnly?: boolean;
 }
 
+interface SavedWorkflow {
+  blueprint: Blueprint;
+  /** What its steps, and those of all that it pins, are bound to; looked at where there is an allow-list. */
+  tools?: readonly ToolBinding[];
+}
+
 export interface ValidationEnvironment {
   /** Every tool of every connected server. Absent: nothing is said about tools. */
   tools?: readonly ToolInfo[];
@@ -20,5 +26,7 @@ export interface ValidationEnvironment {
   /** Configured servers that could not be reached, so that nothing is known of their tools. */
   unavailable?: readonly { server: string }[];
   /** The current revision of a saved workflow. Absent: nothing is said about sub-workflows but of the blueprint itself. */
-  workflows?(id: string): { blueprint: Blueprint; revision: number } | undefined;
+  workflows?(id: string): SavedWorkflow | undefined;
+  /** The author's allow-list of tools, `server/tool` or `server/*`. Absent: all. */
+  allowed?: readonly string[];
 }
