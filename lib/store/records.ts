@@ -38,7 +38,8 @@ export interface WorkflowRevision {
   revision: number;
   hash: string;
   principal: Principal;
-  state: 'PENDING' | 'PUBLISHED' | 'EXPIRED';
+  /** EXPIRED: its save never ended. RETIRED: its version was deleted to make room for newer ones (Step Functions keeps 1,000). */
+  state: 'PENDING' | 'PUBLISHED' | 'EXPIRED' | 'RETIRED';
   createdAt: string;
   stateMachineArn?: string;
   versionArn?: string;
@@ -75,6 +76,8 @@ export interface RunRecord {
   paramsHash: string;
   /** cancel_run's flag. */
   stop?: { at: string; by: string };
+  /** Of a scheduled run: AWS name of the schedule, whose record counts how its runs end. */
+  schedule?: string;
   /** Budgets are counted on the root run, before the effect. */
   root: string;
   parent?: { run: string; at: string };
@@ -86,6 +89,50 @@ export interface RunRecord {
   errorCount: number;
   /** What ended the execution where no step's error says it: a time-out, a platform error, an abort. */
   failure?: { error: string; cause: string };
+}
+
+/** A run of a schedule that failed, in `ScheduleRecord.failures`. */
+export interface ScheduleFailure {
+  run: string;
+  /** Start of the run, ISO. */
+  at: string;
+}
+
+/** WORKFLOW#id / SCHEDULE#awsName. The schedule itself is EventBridge Scheduler's; this is what its runs are made of. */
+export interface ScheduleRecord {
+  workflow: string;
+  /** As its author calls it, unique in the workflow. */
+  name: string;
+  /** Name in EventBridge Scheduler's group, from `awsScheduleName`. */
+  awsName: string;
+  /** `cron(…)`, `rate(…)` or `at(…)`. */
+  expression: string;
+  /** IANA name. */
+  timezone: string;
+  enabled: boolean;
+  /** Why it is off where nobody turned it off. */
+  disabledReason?: string;
+  /** Stands in a blueprint that the stack owns: agents see it and cannot change it. */
+  readOnly: boolean;
+  /** Who scheduled it. Its runs work with this authority. */
+  principal: Principal;
+  /** What it is pinned to. */
+  revision: number;
+  versionArn: string;
+  /** JSON text of the parameters as given, defaults not filled. */
+  params: string;
+  /** Runs that failed after the last one that succeeded, by start. */
+  failures: ScheduleFailure[];
+  /** ISO time: runs that started up to it do not count as failures any more. */
+  countedFrom?: string;
+  /** The latest run that has ended. */
+  lastRun?: { run: string; status: RunStatus; at: string };
+  createdAt: string;
+  updatedAt: string;
+  /** Tombstone, for a while: what is still delivered of it is refused with that reason. */
+  deletedAt?: string;
+  /** Grows with every write. */
+  version: number;
 }
 
 export type StepStatus = 'running' | 'succeeded' | 'failed' | 'skipped';
