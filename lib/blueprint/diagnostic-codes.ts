@@ -353,6 +353,12 @@ export const DIAGNOSTIC_CODES = {
     '{ "id": "list", "type": "call", "tool": "list_files" }',
     '{ "id": "list", "type": "call", "tool": "list_files", "parse": "lines" }',
   ),
+  BP608: error(
+    'Tool not allowed to you',
+    'Whoever gave you access said which tools you may use. A blueprint is bound to no other, and neither is a sub-workflow that it pins.',
+    '{ "tool": "k8s/delete_pod" } with an allow-list of "k8s/list_pods"',
+    'Use one of the tools that `list_tools` shows, or ask whoever gave you access for more.',
+  ),
   // 7: flow
   BP701: warning(
     'Value that nobody reads',

@@ -9,7 +9,7 @@
  *     6  references    does every name exist where it is read?                     references.ts, visibility.ts
  *     7  lints         expressions that fail, or are probably not meant            lints.ts, nullability.ts
  *     8  flow          loops beyond a limit                                        flow.ts
- *     9  environment   sub-workflows and tools as they are now                     subworkflows.ts, tools.ts, arguments.ts
+ *     9  environment   sub-workflows and tools as they are now                     subworkflows.ts, tools.ts, arguments.ts, allowed.ts
  *    10  usage         values and parameters that nobody reads                     usage.ts
  *
  * An error keeps a blueprint from being saved, a warning does not. Nothing here throws, changes its input, or waits: what
@@ -19,6 +19,7 @@ import { type Diagnostic, sortDiagnostics } from '../blueprint/diagnostics.ts';
 import type { Blueprint } from '../blueprint/types.ts';
 import { parseProgram } from './parse.ts';
 import type { Program } from './program.ts';
+import { checkAllowed } from './validate/allowed.ts';
 import { checkBounds } from './validate/bounds.ts';
 import type { ValidationEnvironment } from './validate/environment.ts';
 import { checkFlow } from './validate/flow.ts';
@@ -65,6 +66,7 @@ export function validateBlueprint(input: unknown, env: ValidationEnvironment = {
 
   checkSubworkflows(outline, env.workflows?.bind(env), report);
   if (catalog !== undefined) checkTools(outline, catalog, report);
+  checkAllowed(outline, env, catalog, report);
   const valid = !report.diagnostics.some(({ severity }) => severity === 'error');
   // Where an expression cannot be read, what it reads is not known, and "nobody reads this" would be a guess.
   if (valid) checkUsage(outline, usage, (step) => toolOf(step, catalog)?.readOnly === true, report);

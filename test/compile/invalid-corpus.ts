@@ -8,7 +8,7 @@ import { documentHash } from '../../lib/blueprint/canonical.ts';
 import type { Diagnostic } from '../../lib/blueprint/diagnostics.ts';
 import { childPointer } from '../../lib/blueprint/diagnostics.ts';
 import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
-import type { Blueprint, BlueprintDocument } from '../../lib/blueprint/types.ts';
+import type { Blueprint, BlueprintDocument, ToolBinding } from '../../lib/blueprint/types.ts';
 import { compileDocument } from '../../lib/compile/compile.ts';
 import { type ToolInfo, validateBlueprint } from '../../lib/compile/validate.ts';
 
@@ -26,6 +26,9 @@ export interface InvalidCase {
     serverNames?: string[];
     unavailable?: { server: string }[];
     workflows?: Record<string, Blueprint>;
+    /** What the steps of a workflow are bound to. */
+    workflowTools?: Record<string, ToolBinding[]>;
+    allowed?: string[];
   };
   diagnostics: Diagnostic[];
 }
@@ -44,12 +47,12 @@ export function invalidCases(): [string, InvalidCase][] {
 /** What saving would report: validation, and compiling where that found no error. */
 export function diagnosticsOf(invalid: InvalidCase): Diagnostic[] {
   const { environment } = invalid;
-  const { workflows = {}, ...known } = environment ?? {};
+  const { workflows = {}, workflowTools = {}, ...known } = environment ?? {};
   const { blueprint, diagnostics } = validateBlueprint(expandBlueprint(invalid), {
     ...known,
     workflows: (id) => {
       const found = workflows[id];
-      return found && { blueprint: found, revision: 1 };
+      return found && { blueprint: found, tools: workflowTools[id] ?? [] };
     },
   });
   if (blueprint === undefined) return diagnostics;

@@ -43,7 +43,8 @@ export function checkSubworkflows(outline: Outline, lookup: Lookup | undefined, 
   }
 }
 
-function calledBy(step: OutlineStep): { workflow: string; floating: boolean } | undefined {
+/** The workflow that a call step names. */
+export function calledBy(step: OutlineStep): { workflow: string; floating: boolean } | undefined {
   const { workflow, tool } = step.raw;
   if (step.type !== 'call' || tool !== undefined || typeof workflow !== 'string') return undefined;
   return WORKFLOW_REFERENCE.test(workflow) ? splitWorkflowName(workflow) : undefined;
