@@ -64,7 +64,7 @@ export interface EngineOptions {
 export interface Engine {
   /** URL of the MCP endpoint. */
   mcp: string;
-  endpoints: { sfn: string; lambda: string; dynamodb: string; s3: string };
+  endpoints: { sfn: string; lambda: string; dynamodb: string; s3: string; scheduler: string };
   /** Process ids of connected stdio servers. */
   pids(): number[];
   /** Ends everything; no child process is left. Safe to call twice. */
@@ -113,6 +113,7 @@ async function assemble(
       [LOCAL_FUNCTIONS.runEvents]: async (event) => (await functions).runEvents(event),
     },
     statusEvents: LOCAL_FUNCTIONS.runEvents,
+    scheduleGroups: [LOCAL_SCHEDULE_GROUP],
     onError: (error) => log({ level: 'error', event: 'local-aws', message: String(error) }),
   });
   undo.push(() => local.stop());
@@ -129,7 +130,7 @@ async function assemble(
     clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint }, timeoutMs);
   const sfn = new SFNClient(aws(local.endpoints.sfn));
   const lambda = new LambdaClient(aws(local.endpoints.lambda, (LOCAL_FUNCTIONS.timeoutSeconds + 10) * 1000));
-  const scheduler = new SchedulerClient(aws(local.endpoints.sfn));
+  const scheduler = new SchedulerClient(aws(local.endpoints.scheduler));
   undo.push(() => {
     sfn.destroy();
     scheduler.destroy();

@@ -1,5 +1,5 @@
 /**
- * The embedded AWS: Step Functions, Lambda, DynamoDB and S3 on loopback, with their data in one folder. Nothing in the engine
+ * The embedded AWS: Step Functions, Lambda, DynamoDB, S3 and EventBridge Scheduler on loopback, with their data in one folder. Nothing in the engine
  * knows that it is these that answer.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,6 +11,7 @@ import { type RunningServer, startServer } from './http-server.ts';
 import { createLambdaHandler } from './lambda/api.ts';
 import { createLambda, type LambdaFunction, type LambdaHandler } from './lambda/functions.ts';
 import { startS3 } from './s3/service.ts';
+import { createScheduler } from './scheduler/service.ts';
 import { createStepFunctions } from './step-functions/service/service.ts';
 import { stopAll } from './stop-all.ts';
 
@@ -26,6 +27,8 @@ export interface LocalOptions {
   functions: Readonly<Record<string, LambdaHandler | LambdaFunction>>;
   /** Name of the function that hears "Step Functions Execution Status Change" events. */
   statusEvents?: string;
+  /** Schedule groups that are there from the start, beside `default`. */
+  scheduleGroups?: readonly string[];
   /** Defects of the stand-ins and events that could not be delivered. Default: standard error. */
   onError?: (error: unknown) => void;
 }
@@ -35,6 +38,7 @@ interface LocalEndpoints {
   lambda: string;
   dynamodb: string;
   s3: string;
+  scheduler: string;
 }
 
 export interface Local {
@@ -131,7 +135,24 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
     });
     undo.push(() => sfn.close());
 
-    const endpoints = { sfn: sfn.url, lambda: lambdaServer.url, dynamodb: dynamodb.url, s3: s3.url };
+    const scheduler = await createScheduler({
+      dataDir: await folder.subfolder('scheduler'),
+      groups: options.scheduleGroups ?? [],
+      onFailure: onError,
+    });
+    const schedulerServer = await startServer((request, response) => scheduler.handle(request, response), {
+      ...address('scheduler'),
+      guard: { signed: true },
+    });
+    undo.push(() => schedulerServer.close());
+
+    const endpoints = {
+      sfn: sfn.url,
+      lambda: lambdaServer.url,
+      dynamodb: dynamodb.url,
+      s3: s3.url,
+      scheduler: schedulerServer.url,
+    };
     return {
       endpoints,
       boot: randomUUID(),

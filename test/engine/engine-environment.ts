@@ -33,7 +33,13 @@ const ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe`;
 
 export async function startEnvironment(): Promise<TestEnvironment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mwe-engine-'));
-  const local = await startLocal({ dataDir, tableName: 'mwe', bucketName: 'mwe-bucket', functions: {} });
+  const local = await startLocal({
+    dataDir,
+    tableName: 'mwe',
+    bucketName: 'mwe-bucket',
+    functions: {},
+    scheduleGroups: ['mwe'],
+  });
   const store = openStore({
     tableName: 'mwe',
     bucketName: 'mwe-bucket',
@@ -45,7 +51,7 @@ export async function startEnvironment(): Promise<TestEnvironment> {
     clientConfig({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint });
   const sfn = new SFNClient(aws(local.endpoints.sfn));
   const lambda = new LambdaClient(aws(local.endpoints.lambda));
-  const scheduler = new SchedulerClient(aws(local.endpoints.sfn));
+  const scheduler = new SchedulerClient(aws(local.endpoints.scheduler));
   let clock = Date.now();
   const env: EngineEnvironment = {
     store,
@@ -96,6 +102,7 @@ export async function startEnvironment(): Promise<TestEnvironment> {
     async stop() {
       sfn.destroy();
       lambda.destroy();
+      scheduler.destroy();
       closeStore(store);
       await local.stop();
       await rm(dataDir, { recursive: true, force: true });

@@ -203,7 +203,7 @@ describe('startLocal', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = taken.address();
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    for (const name of ['dynamodb', 's3', 'lambda', 'sfn'] as const) {
+    for (const name of ['dynamodb', 's3', 'lambda', 'sfn', 'scheduler'] as const) {
       await expect(start({ ports: { [name]: port } })).rejects.toMatchObject({ code: 'EADDRINUSE' });
     }
     taken.close();

@@ -4,7 +4,7 @@
  * Nothing here listens on a socket: `handle` is given to whoever does, behind the guard of `lib/local/guard.ts`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { SYSTEM_CLOCK } from '../../system-clock.ts';
 import type { Clock, LambdaRequest, LambdaResponse } from '../contract.ts';
 import { runExecution } from '../interpreter/run.ts';
 import { createAnnouncer } from './announcer.ts';
@@ -48,21 +48,6 @@ export interface StepFunctionsService {
   /** Leaves running executions to be found as aborted at the next start; resolves when nothing is left running. */
   close(): Promise<void>;
 }
-
-const SYSTEM_CLOCK: Clock = {
-  now: () => Date.now(),
-  async sleep(ms, signal) {
-    // A timer holds 2^31 - 1 ms at most; a Wait state may be a year.
-    for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
-      await sleep(Math.min(left, MAX_TIMER_MS), undefined, signal === undefined ? {} : { signal }).catch(
-        (error: unknown) => {
-          throw signal?.aborted === true ? signal.reason : error;
-        },
-      );
-    }
-  },
-};
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Opens the folder, closes what an earlier process left running, and is ready to answer. */
 export async function createStepFunctions(options: StepFunctionsOptions): Promise<StepFunctionsService> {
