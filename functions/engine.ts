@@ -1,0 +1,47 @@
+/** The engine's environment in a function that does its work: mcp-endpoint for agents, run-events for status events. */
+import type { CursorSecret } from '../lib/engine/cursors.ts';
+import type { EngineEnvironment } from '../lib/engine/environment.ts';
+import type { LogEntry, Telemetry } from '../lib/telemetry/telemetry.ts';
+import { lambdaOf, regionOf, schedulerOf, stepFunctionsOf, storeOf } from './clients.ts';
+import { type Environment, engineLimits } from './environment.ts';
+import { VARIABLES } from './variables.ts';
+
+export interface EngineOptions {
+  telemetry: Telemetry;
+  log(entry: LogEntry): void;
+  cursorSecret: CursorSecret;
+  /** Execution role of the machines that this function makes; undefined: it makes none. */
+  machineRoleArn: string | undefined;
+}
+
+/** Reads the variables that both functions have. Throws EnvironmentError. */
+export function openEngine(environment: Environment, options: EngineOptions): EngineEnvironment {
+  const callTool = environment.arn(VARIABLES.callToolArn);
+  const { telemetry, log, cursorSecret, machineRoleArn = '' } = options;
+  return {
+    store: storeOf(environment),
+    sfn: stepFunctionsOf(environment),
+    lambda: lambdaOf(environment),
+    scheduler: schedulerOf(environment),
+    config: {
+      region: regionOf(environment),
+      accountId: callTool.accountId,
+      machinePrefix: environment.text(VARIABLES.machinePrefix),
+      roleArn: machineRoleArn,
+      callToolArn: callTool.arn,
+      functionTimeoutSeconds: environment.count(VARIABLES.callToolTimeoutSeconds),
+      serversHash: environment.text(VARIABLES.serversHash),
+      cursorSecret,
+      console: true,
+      callTool: environment.oneOf(VARIABLES.callToolMode, ['off', 'read-only', 'all'], 'off'),
+      schedules: {
+        groupName: environment.text(VARIABLES.scheduleGroup),
+        roleArn: environment.text(VARIABLES.scheduleRoleArn),
+      },
+      limits: engineLimits(environment),
+    },
+    now: Date.now,
+    log,
+    telemetry,
+  };
+}
