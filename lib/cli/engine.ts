@@ -64,7 +64,14 @@ export interface EngineOptions {
 export interface Engine {
   /** URL of the MCP endpoint. */
   mcp: string;
-  endpoints: { sfn: string; lambda: string; dynamodb: string; s3: string; scheduler: string };
+  endpoints: {
+    sfn: string;
+    lambda: string;
+    dynamodb: string;
+    s3: string;
+    scheduler: string;
+    secretsmanager: string;
+  };
   /** Process ids of connected stdio servers. */
   pids(): number[];
   /** Ends everything; no child process is left. Safe to call twice. */

@@ -1,6 +1,6 @@
 /**
- * The embedded AWS: Step Functions, Lambda, DynamoDB, S3 and EventBridge Scheduler on loopback, with their data in one folder. Nothing in the engine
- * knows that it is these that answer.
+ * The embedded AWS: Step Functions, Lambda, DynamoDB, S3, EventBridge Scheduler and Secrets Manager on loopback, with their data
+ * in one folder. Nothing in the engine knows that it is these that answer.
  */
 import { randomUUID } from 'node:crypto';
 import { createGate } from '../downstream/gate.ts';
@@ -12,6 +12,7 @@ import { createLambdaHandler } from './lambda/api.ts';
 import { createLambda, type LambdaFunction, type LambdaHandler } from './lambda/functions.ts';
 import { startS3 } from './s3/service.ts';
 import { createScheduler } from './scheduler/service.ts';
+import { startSecretsManager } from './secrets-manager/service.ts';
 import { createStepFunctions } from './step-functions/service/service.ts';
 import { stopAll } from './stop-all.ts';
 
@@ -39,6 +40,7 @@ interface LocalEndpoints {
   dynamodb: string;
   s3: string;
   scheduler: string;
+  secretsmanager: string;
 }
 
 export interface Local {
@@ -146,12 +148,19 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
     });
     undo.push(() => schedulerServer.close());
 
+    const secrets = await startSecretsManager({
+      ...address('secretsmanager'),
+      folder: await folder.subfolder('secrets-manager'),
+    });
+    undo.push(() => secrets.close());
+
     const endpoints = {
       sfn: sfn.url,
       lambda: lambdaServer.url,
       dynamodb: dynamodb.url,
       s3: s3.url,
       scheduler: schedulerServer.url,
+      secretsmanager: secrets.url,
     };
     return {
       endpoints,

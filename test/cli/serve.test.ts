@@ -42,7 +42,15 @@ describe('serve', () => {
     const line = await engine.said('MCP endpoint http://127.0.0.1:');
     const url = line.trim().replace('MCP endpoint ', '');
     const endpoints = JSON.parse(await readFile(join(dataDir, 'endpoints.json'), 'utf8'));
-    expect(Object.keys(endpoints).sort()).toEqual(['dynamodb', 'lambda', 'mcp', 's3', 'sfn']);
+    expect(Object.keys(endpoints).sort()).toEqual([
+      'dynamodb',
+      'lambda',
+      'mcp',
+      's3',
+      'scheduler',
+      'secretsmanager',
+      'sfn',
+    ]);
     expect(endpoints.mcp).toBe(url);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
 
