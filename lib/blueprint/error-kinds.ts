@@ -40,8 +40,9 @@ export const ERROR_KIND_TEXTS: Record<ErrorKind, KindText> = {
     remedy: 'Write `server/tool`, or connect the server.',
   },
   ToolNotAllowed: {
-    when: "The server's allow-list (`tools` in mcp.json) does not have the tool.",
-    remedy: 'Allow it there, or use another tool.',
+    when: "The server's allow-list (`tools` in mcp.json) does not have the tool, or the authority that the run works with does not allow it. Nothing was sent.",
+    remedy:
+      'The message says which. Allow it in mcp.json, start the run as a principal that may use the tool, or use another tool.',
   },
   TemplateError: {
     when: 'An expression has no value: a function was given a type that it refuses, null stands inside a text, or `over` is null.',

@@ -7,7 +7,7 @@ import { type Diagnostic, hasError } from '../blueprint/diagnostics.ts';
 import type { Json } from '../blueprint/json.ts';
 import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import { splitWorkflowName } from '../blueprint/names.ts';
-import type { Blueprint, BlueprintDocument, Step } from '../blueprint/types.ts';
+import type { Blueprint, BlueprintDocument, Step, ToolBinding } from '../blueprint/types.ts';
 import { type CompileTarget, compileDocument } from '../compile/compile.ts';
 import type { Estimate } from '../compile/estimate.ts';
 import { type ValidationEnvironment, validateBlueprint } from '../compile/validate.ts';
@@ -20,6 +20,8 @@ export interface KnownWorkflow {
   hash: string;
   /** Absent at synth: the number is given when the document is deployed. */
   revision?: number;
+  /** What it and all that it pins are bound to; looked at where the author has an allow-list. */
+  tools?: readonly ToolBinding[];
 }
 
 export interface Surroundings {
@@ -27,6 +29,8 @@ export interface Surroundings {
   catalog?: CatalogAnswer | undefined;
   workflows: ReadonlyMap<string, KnownWorkflow>;
   target: CompileTarget;
+  /** The author's allow-list of tools. Absent: all. */
+  allowed?: readonly string[] | undefined;
 }
 
 export interface Checked {
@@ -39,7 +43,7 @@ export interface Checked {
 /** Never throws for anything a blueprint can be. */
 export function checkAgainst(input: Json, surroundings: Surroundings): Checked {
   const { catalog, workflows, target } = surroundings;
-  const { blueprint, program, diagnostics } = validateBlueprint(input, environment(catalog, workflows));
+  const { blueprint, program, diagnostics } = validateBlueprint(input, environment(surroundings));
   if (blueprint === undefined || program === undefined || hasError(diagnostics)) return { diagnostics };
   const document = bindDocument(blueprint, program, catalog, workflows);
   const compiled = compileDocument(document, '0'.repeat(64), target);
@@ -48,11 +52,9 @@ export function checkAgainst(input: Json, surroundings: Surroundings): Checked {
   return { diagnostics: all, valid: { blueprint, document }, estimate: compiled.estimate };
 }
 
-function environment(
-  catalog: CatalogAnswer | undefined,
-  workflows: ReadonlyMap<string, KnownWorkflow>,
-): ValidationEnvironment {
+function environment({ catalog, workflows, allowed }: Surroundings): ValidationEnvironment {
   return {
+    ...(allowed === undefined ? {} : { allowed }),
     ...(catalog === undefined ? {} : toolsOf(catalog)),
     workflows: (id: string) => workflows.get(id),
   };

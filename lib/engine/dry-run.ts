@@ -3,6 +3,7 @@ import type { JsonObject } from '../blueprint/json.ts';
 import { resolveParams } from '../blueprint/params.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal } from '../store/records.ts';
+import { requireTools } from './bound-tools.ts';
 import { dryRun } from './catalog.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -20,6 +21,7 @@ export async function dryRunWorkflow(
   const head = await liveHead(env, request.id);
   const { hash, revision } = await revisionOf(env, head, request.revision);
   const document = await getDocument(env.store, head.workflow, hash);
+  requireTools(principal, document);
   const { params, problems } = resolveParams(document.blueprint.params ?? {}, request.params);
   if (problems.length > 0) throw new EngineError('Invalid', problems.join('; '));
   const answer = await dryRun(env, { workflow: head.workflow, revision, hash, params, hops: request.hops });

@@ -62,11 +62,13 @@ export async function saveBlueprint(
   const { diagnostics, valid } = await checkBlueprint(env, input, {
     // The deployment's own blueprints name their servers, and must not wait for them to start.
     offline: options.readOnly === true,
+    allowed: principal.tools,
   });
   if (valid === undefined) {
-    const count = diagnostics.filter((d) => d.severity === 'error').length;
-    const message = `the blueprint is not saved: ${count} ${count === 1 ? 'error' : 'errors'}`;
-    throw new EngineError('Invalid', message, { diagnostics });
+    const errors = diagnostics.filter((d) => d.severity === 'error');
+    const message = `the blueprint is not saved: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
+    const forbidden = errors.every((d) => d.code === 'BP608');
+    throw new EngineError(forbidden ? 'Forbidden' : 'Invalid', message, { diagnostics });
   }
   const { document } = valid;
   const warnings = shownDiagnostics(diagnostics, 'warning');
@@ -95,11 +97,13 @@ async function publish(
   await putDocument(env.store, id, hash, document);
   const revision = await openRevision(env, id, hash, principal);
   const machine = await putMachine(env, document, hash);
-  if ((await publishRevision(env.store, id, revision, { hash, ...machine })) === undefined) throw busy(id);
+  const published = await publishRevision(env.store, id, revision, { hash, principal, ...machine });
+  if (published === undefined) throw busy(id);
   const next: WorkflowHead = {
     workflow: id,
-    // The id stays its owner's, past a deletion too: steps that float on it must not run what a stranger saves.
-    owner: readOnly ? principal : (head?.owner ?? principal),
+    // The id stays its owner's, past a deletion too: steps that float on it must not run what a stranger saves. An owner that
+    // saves again is recorded anew, for console starts have the allow-list that stands here.
+    owner: readOnly || head?.owner.id === principal.id ? principal : (head?.owner ?? principal),
     ...(description === undefined ? {} : { description }),
     revision,
     hash,

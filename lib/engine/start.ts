@@ -8,11 +8,13 @@ import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { canonicalJson } from '../blueprint/canonical.ts';
 import type { JsonObject } from '../blueprint/json.ts';
 import { resolveParams } from '../blueprint/params.ts';
+import type { BlueprintDocument } from '../blueprint/types.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, RunRecord } from '../store/records.ts';
 import { keyedRunId, randomRunId } from '../store/run-id.ts';
 import { createRun, getRun } from '../store/runs.ts';
 import { putValue } from '../store/values.ts';
+import { requireTools } from './bound-tools.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { liveHead, revisionOf } from './workflows.ts';
@@ -34,7 +36,7 @@ function hashParams(params: JsonObject): string {
 /**
  * Starts a run of a workflow as `principal`; a repeat under the same idempotency key answers the run of the first, whatever has
  * become of the workflow since.
- * @throws EngineError NotFound, Invalid (parameters), Conflict (the key was used with other parameters), Unavailable
+ * @throws EngineError NotFound, Forbidden (its tools), Invalid (parameters), Conflict (the key was used with other parameters), Unavailable
  */
 export async function startRun(
   env: EngineEnvironment,
@@ -59,7 +61,9 @@ async function startNew(
 ): Promise<RunRecord> {
   const head = await liveHead(env, request.id);
   const revision = await revisionOf(env, head, request.revision);
-  const params = await checkedParams(env, head.workflow, revision.hash, given);
+  const document = await getDocument(env.store, head.workflow, revision.hash);
+  requireTools(principal, document);
+  const params = checkedParams(document, given);
   const now = new Date(env.now()).toISOString();
   const { created, run: record } = await createRun(env.store, {
     run,
@@ -91,16 +95,10 @@ async function startNew(
 }
 
 /** @throws EngineError Invalid, with every fault. */
-async function checkedParams(
-  env: EngineEnvironment,
-  workflow: string,
-  hash: string,
-  given: JsonObject,
-): Promise<JsonObject> {
-  const document = await getDocument(env.store, workflow, hash);
-  const { params, problems } = resolveParams(document.blueprint.params ?? {}, given);
+function checkedParams({ blueprint }: BlueprintDocument, given: JsonObject): JsonObject {
+  const { params, problems } = resolveParams(blueprint.params ?? {}, given);
   if (problems.length === 0) return params;
-  throw new EngineError('Invalid', `workflow "${workflow}" is not started: ${problems.join('; ')}`);
+  throw new EngineError('Invalid', `workflow "${blueprint.id}" is not started: ${problems.join('; ')}`);
 }
 
 /** The run is there. One that was never started is started now, as its record says. */
@@ -112,7 +110,7 @@ async function repeat(env: EngineEnvironment, record: RunRecord, given: JsonObje
     );
   }
   if (record.status !== 'STARTING') return record;
-  const params = await checkedParams(env, record.workflow, record.hash, given);
+  const params = checkedParams(await getDocument(env.store, record.workflow, record.hash), given);
   await putValue(env.store, record.run, '$params', params);
   await startExecution(env, record);
   return record;

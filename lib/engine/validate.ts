@@ -10,6 +10,7 @@ import { validateBlueprint } from '../compile/validate.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal } from '../store/records.ts';
 import { getHead } from '../store/workflows.ts';
+import { boundTools } from './bound-tools.ts';
 import { shownDiagnostics } from './bounded.ts';
 import { getCatalog } from './catalog.ts';
 import { type Checked, calledWorkflows, checkAgainst, type KnownWorkflow } from './check-blueprint.ts';
@@ -24,6 +25,7 @@ const READ_AT_ONCE = 25;
 async function knownWorkflows(
   env: EngineEnvironment,
   blueprint: unknown,
+  withTools: boolean,
 ): Promise<Map<string, KnownWorkflow>> {
   const known = new Map<string, KnownWorkflow>();
   const seen = new Set<string>();
@@ -33,7 +35,7 @@ async function knownWorkflows(
     for (let from = 0; from < wanted.length; from += READ_AT_ONCE) {
       const ids = wanted.slice(from, from + READ_AT_ONCE).filter((id) => !seen.has(id));
       for (const id of ids) seen.add(id);
-      for (const workflow of await Promise.all(ids.map((id) => readWorkflow(env, id)))) {
+      for (const workflow of await Promise.all(ids.map((id) => readWorkflow(env, id, withTools)))) {
         if (workflow === undefined) continue;
         known.set(workflow.blueprint.id, workflow);
         next.push(...calledWorkflows(workflow.blueprint));
@@ -44,43 +46,51 @@ async function knownWorkflows(
   return known;
 }
 
-async function readWorkflow(env: EngineEnvironment, id: string): Promise<KnownWorkflow | undefined> {
+async function readWorkflow(
+  env: EngineEnvironment,
+  id: string,
+  withTools: boolean,
+): Promise<KnownWorkflow | undefined> {
   const head = await getHead(env.store, id);
   if (head === undefined || head.deletedAt !== undefined) return undefined;
   const { revision, hash } = head;
-  return { blueprint: (await getDocument(env.store, id, hash)).blueprint, hash, revision };
+  const document = await getDocument(env.store, id, hash);
+  const tools = withTools ? { tools: await boundTools(env.store, document) } : {};
+  return { blueprint: document.blueprint, hash, revision, ...tools };
 }
 
 /**
  * Validates, binds and compiles. Never throws for anything a blueprint can be.
  * @param options.offline the downstream servers are not asked: tools without a server's name stay unbound.
+ * @param options.allowed the author's allow-list of tools; absent: all.
  */
 export async function checkBlueprint(
   env: EngineEnvironment,
   input: Json,
-  options: { offline?: boolean } = {},
+  options: { offline?: boolean; allowed?: readonly string[] | undefined } = {},
 ): Promise<Checked> {
   // What is too large for a blueprint is refused before anything that it names is looked up.
   if (checkBounds(input, createReport()) === undefined) return validateBlueprint(input);
   const [catalog, workflows] = await Promise.all([
     options.offline === true ? undefined : getCatalog(env),
-    knownWorkflows(env, input),
+    knownWorkflows(env, input, options.allowed !== undefined),
   ]);
   const { callToolArn, functionTimeoutSeconds } = env.config;
-  return checkAgainst(input, { catalog, workflows, target: { callToolArn, functionTimeoutSeconds } });
+  const target = { callToolArn, functionTimeoutSeconds };
+  return checkAgainst(input, { catalog, workflows, target, allowed: options.allowed });
 }
 
 /** The tool `validate_workflow`: a blueprint, or the current revision of a saved one against today's tools. */
 export async function validateWorkflow(
   env: EngineEnvironment,
-  _principal: Principal,
+  principal: Principal,
   args: { blueprint?: Json | undefined; id?: string | undefined },
 ) {
   if ((args.blueprint === undefined) === (args.id === undefined)) {
     throw new EngineError('Invalid', 'give either "blueprint" or "id"');
   }
   const blueprint = args.blueprint ?? (await savedBlueprint(env, args.id ?? ''));
-  const { diagnostics, estimate } = await checkBlueprint(env, blueprint);
+  const { diagnostics, estimate } = await checkBlueprint(env, blueprint, { allowed: principal.tools });
   const answer = {
     valid: !hasError(diagnostics),
     ...shownDiagnostics(diagnostics, 'error'),

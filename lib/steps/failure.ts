@@ -51,7 +51,7 @@ const SENTENCES: Record<ErrorKind, string> = {
   OutcomeUnknown: 'it is not known whether the call was carried out',
   InvalidArguments: 'the arguments do not fit the tool',
   UnknownTool: 'no connected server offers the tool',
-  ToolNotAllowed: "the tool is not on the server's list of allowed tools",
+  ToolNotAllowed: 'the tool is not allowed, nothing was sent',
   TemplateError: 'a template could not be evaluated',
   ParseError: 'the result could not be read as the step asks',
   FailedCondition: 'failWhen became true',

@@ -6,7 +6,8 @@
  * short: nothing new is started, and the task is suspended in order.
  */
 import { StepFailure } from '../blueprint/errors.ts';
-import type { BlueprintDocument } from '../blueprint/types.ts';
+import { allowsTool, type ToolAllowList } from '../blueprint/tool-allow-list.ts';
+import type { BlueprintDocument, ToolBinding } from '../blueprint/types.ts';
 import type { ToolCallNode } from '../compile/program.ts';
 import type { RunRecord } from '../store/records.ts';
 import type { AttemptBudget } from './budget.ts';
@@ -79,9 +80,26 @@ export async function resolveTool(work: Work, node: ToolCallNode): Promise<Resol
   if (known !== undefined) return known;
   const bound = Object.hasOwn(work.document.tools, node.id) ? work.document.tools[node.id] : undefined;
   const named = node.server === undefined ? { tool: node.tool } : { server: node.server, tool: node.tool };
+  const { tools } = work.run.principal;
+  // Before its server is so much as connected to, where it is known.
+  if (bound !== undefined) requireTool(tools, bound);
   const tool = await work.env.downstream.resolveTool(bound ?? named);
+  requireTool(tools, tool);
   work.tools.set(node.id, tool);
   return tool;
+}
+
+/**
+ * The allow-list of the authority that the work is done with, as it was recorded at the start: a list that was narrowed since
+ * holds for what is started from then on. Throws ToolNotAllowed.
+ */
+export function requireTool(list: ToolAllowList, { server, tool }: ToolBinding): void {
+  if (allowsTool(list, { server, tool })) return;
+  throw new StepFailure(
+    'ToolNotAllowed',
+    `"${server}/${tool}" is not among the tools that this run was given the authority for; nothing was sent`,
+    { server, tool },
+  );
 }
 
 /** True where a call of this step may be made again although it is not known what became of it. */

@@ -54,7 +54,10 @@ export interface RunRecord {
   workflow: string;
   revision: number;
   hash: string;
+  /** Who started the run (`id`), with the allow-list that it works with (`tools`). */
   principal: Principal;
+  /** Id of the principal whose allow-list that is, where it is not the starter's own: who pinned the sub-workflow. */
+  authority?: string;
   /** Owner of the workflow at the start: may read the run. */
   owner: string;
   trigger: RunTrigger;

@@ -8,7 +8,7 @@
 import type { WorkflowBinding } from '../blueprint/types.ts';
 import { ABSENT, getItem, getItems, type Item, putItem, queryPage, recordOf, updateItem } from './item.ts';
 import { headKey, revisionKey } from './keys.ts';
-import type { WorkflowHead, WorkflowRevision } from './records.ts';
+import type { Principal, WorkflowHead, WorkflowRevision } from './records.ts';
 import type { Store } from './store.ts';
 import { INDEXES } from './table.ts';
 
@@ -76,7 +76,13 @@ export async function publishRevision(
   store: Store,
   workflow: string,
   revision: number,
-  published: { hash: string; stateMachineArn: string; versionArn: string },
+  published: {
+    hash: string;
+    stateMachineArn: string;
+    versionArn: string;
+    /** Who publishes it: the authority of what it pins. It may be another than the one whose save a crash cut short. */
+    principal?: Principal;
+  },
 ): Promise<WorkflowRevision | undefined> {
   const item = await updateItem(
     store,
@@ -86,6 +92,7 @@ export async function publishRevision(
         state: 'PUBLISHED',
         stateMachineArn: published.stateMachineArn,
         versionArn: published.versionArn,
+        principal: published.principal,
       },
     },
     // Pending, or published just so (a write whose answer was lost): an expired one stays expired.

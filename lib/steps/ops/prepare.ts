@@ -10,7 +10,8 @@ import { StepFailure } from '../../blueprint/errors.ts';
 import type { JsonObject } from '../../blueprint/json.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
 import type { PrepareTask, TaskAnswer } from '../../compile/protocol.ts';
-import type { RunRecord, WorkflowHead, WorkflowRevision } from '../../store/records.ts';
+import { actingWith } from '../../store/authority.ts';
+import type { Principal, RunRecord, WorkflowHead, WorkflowRevision } from '../../store/records.ts';
 import { childRunId } from '../../store/run-id.ts';
 import { addToBudget, createRun, getRun } from '../../store/runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -73,7 +74,9 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
       `step "${node.id}": sub-workflows stand ${limits.maxDepth} deep, which is the limit`,
     );
   }
-  const { head, revision } = await target(step, node);
+  const { head, revision, pinned } = await target(step, node);
+  // Before the budget: what is refused has cost nothing.
+  const authority = pinned ? await pinner(step, node) : undefined;
   const { index } = await loadDocument(store, node.workflow, revision.hash);
   const budget = await addToBudget(
     store,
@@ -97,7 +100,7 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
     workflow: node.workflow,
     revision: revision.revision,
     hash: revision.hash,
-    principal: run.principal,
+    ...(authority === undefined ? inherited(run) : actingWith(run.principal, authority)),
     owner: head.owner.id,
     trigger: 'workflow',
     status: 'STARTING',
@@ -124,7 +127,7 @@ async function makeChild(step: StepWork, node: WorkflowCallNode, params: JsonObj
 async function target(
   step: StepWork,
   node: WorkflowCallNode,
-): Promise<{ head: WorkflowHead; revision: WorkflowRevision }> {
+): Promise<{ head: WorkflowHead; revision: WorkflowRevision; pinned: boolean }> {
   const { env, document } = step.work;
   const head = await getHead(env.store, node.workflow);
   if (head === undefined || head.deletedAt !== undefined) {
@@ -142,7 +145,23 @@ async function target(
       `step "${node.id}": the workflow "${node.workflow}" has no such revision`,
     );
   }
-  return { head, revision };
+  return { head, revision, pinned: bound !== undefined };
+}
+
+/** Who saved the revision that the run is of: what it pins runs with the authority that was recorded then. */
+async function pinner({ work: { env, run } }: StepWork, node: WorkflowCallNode): Promise<Principal> {
+  const { workflow, revision, hash } = run;
+  const saved = await getBoundRevision(env.store, { workflow, revision, hash });
+  if (saved !== undefined) return saved.principal;
+  throw new StepFailure(
+    'SubWorkflowFailed',
+    `step "${node.id}": there is no record of who pinned the workflow "${node.workflow}", so it has no authority`,
+  );
+}
+
+/** One that floats runs with the authority of the run that calls it. */
+function inherited({ principal, authority }: RunRecord): Pick<RunRecord, 'principal' | 'authority'> {
+  return { principal, ...(authority === undefined ? {} : { authority }) };
 }
 
 export function workflowNodeOf(node: ReturnType<typeof nodeOf>): WorkflowCallNode {
