@@ -1,6 +1,7 @@
 /**
  * ESLint rule: imports flow one way,
- *   functions, infra, rehearsal, cli → mcp, engine, steps, local → compile, downstream, store, telemetry → expression, blueprint, asl
+ *   functions, infra, rehearsal, cli → mcp, engine, steps, local → compile, downstream, store, telemetry, schedule
+ *   → expression, blueprint, asl
  * A folder may import from its own layer and from those to its right, never back.
  *
  * Within the second layer there is an order too, for what is true of them: the face uses the engine, the engine the steps'
@@ -11,7 +12,7 @@ import { dirname, relative, resolve } from 'node:path';
 const LAYERS = [
   ['functions', 'infra', 'rehearsal', 'lib/cli'],
   ['lib/mcp', 'lib/engine', 'lib/steps', 'lib/local'],
-  ['lib/compile', 'lib/downstream', 'lib/store', 'lib/telemetry'],
+  ['lib/compile', 'lib/downstream', 'lib/store', 'lib/telemetry', 'lib/schedule'],
   ['lib/expression', 'lib/blueprint', 'lib/asl'],
 ];
 /** Within a layer: what may not import what. */
@@ -29,6 +30,12 @@ const FORBIDDEN = [
   ['lib/store', 'lib/downstream'],
   ['lib/downstream', 'lib/compile'],
   ['lib/downstream', 'lib/store'],
+  ['lib/schedule', 'lib/compile'],
+  ['lib/schedule', 'lib/downstream'],
+  ['lib/schedule', 'lib/store'],
+  ['lib/schedule', 'lib/telemetry'],
+  ['lib/schedule', 'lib/expression'],
+  ['lib/schedule', 'lib/asl'],
   ['lib/blueprint', 'lib/expression'],
   ['lib/asl', 'lib/expression'],
 ];
