@@ -1,10 +1,8 @@
 /** Failed runs redriven through the machine: what succeeded replays, what failed runs anew, sub-runs go on where they failed. */
-import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Blueprint, Step } from '../../lib/blueprint/types.ts';
-import { childRunId, executionRunId } from '../../lib/store/run-id.ts';
+import { childRunId } from '../../lib/store/run-id.ts';
 import { getRun } from '../../lib/store/runs.ts';
-import { getValue } from '../../lib/store/values.ts';
 import { tombstone } from '../../lib/store/workflows.ts';
 import { freshName, type Harness, startHarness } from './harness.ts';
 
@@ -234,61 +232,6 @@ test('a workflow that calls itself for ever stops at the depth limit', async () 
   expect(ended.execution).toBe('FAILED');
   expect(ended.run.subRuns).toBe(10);
 }, 60_000);
-
-test('an execution that the console started has a run of its own, and an old input starts another', async () => {
-  const saved = await harness.save({
-    id: freshName(),
-    params: { x: { type: 'integer', default: 3 } },
-    steps: [ok('a', '{{ params.x }}')],
-  });
-  const first = await harness.finish(await harness.start(saved, { x: 1 }));
-  const inputs = [{ params: { x: 2 } }, { run: first.run.run }, {}];
-  const outputs: unknown[] = [];
-  for (const [i, input] of inputs.entries()) {
-    const name = `console-${saved.id}-${i}`;
-    const started = await harness.sfn.send(
-      new StartExecutionCommand({ stateMachineArn: saved.versionArn, name, input: JSON.stringify(input) }),
-    );
-    const run = executionRunId(started.executionArn ?? '', started.startDate?.toISOString() ?? '');
-    let record = await getRun(harness.store, run);
-    while (record === undefined || record.status === 'STARTING' || record.status === 'RUNNING') {
-      await new Promise((next) => setTimeout(next, 10));
-      record = await getRun(harness.store, run);
-    }
-    expect(record).toMatchObject({ trigger: 'console', status: 'SUCCEEDED', revision: 1 });
-    outputs.push(await getValue(harness.store, run, '$output'));
-  }
-  expect(outputs).toEqual([{ value: 2 }, { value: 3 }, { value: 3 }]);
-  expect((await getRun(harness.store, first.run.run))?.endedAt).toBe(first.run.endedAt);
-});
-
-test('one occurrence of a schedule runs once', async () => {
-  const saved = await harness.save({ id: freshName(), steps: [ok('a', 'x')] });
-  const input = JSON.stringify({
-    params: {},
-    schedule: { arn: 'arn:schedule', time: `2026-11-30T00:00:00Z-${saved.id}` },
-  });
-  for (const name of ['one', 'two']) {
-    await harness.sfn.send(
-      new StartExecutionCommand({ stateMachineArn: saved.versionArn, name: `${saved.id}-${name}`, input }),
-    );
-  }
-  const begins = (): { answer?: unknown; error?: Error }[] =>
-    harness.tasks.filter(
-      ({ task }) => task.op === 'begin' && task.workflow === saved.id && task.name.startsWith(saved.id),
-    );
-  while (
-    begins().filter(({ answer, error }) => answer !== undefined || error !== undefined).length < 2 ||
-    harness.calls().length < 1
-  )
-    await new Promise((next) => setTimeout(next, 10));
-  expect(
-    begins()
-      .map(({ error }) => error?.name)
-      .sort(),
-  ).toEqual(['Duplicate', undefined]);
-  expect(harness.calls()).toHaveLength(1);
-});
 
 test('a deleted workflow is refused', async () => {
   const saved = await harness.save({ id: freshName(), steps: [ok('a', 'x')] });

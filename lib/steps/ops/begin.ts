@@ -3,19 +3,17 @@
  *
  * An execution's name is unique only within its machine, and the console offers an old input again, so `input.run` is only
  * believed where it is this execution's name and the record is unclaimed or already this execution's. Every other start gets
- * a run of its own, named by the execution's ARN and start, with `input.params`:
+ * a run of its own, named by the execution's ARN and start (start-source.ts):
  *
- *     {"run": "4f0c…"}                                           from the endpoint, or a parent's prepare task
- *     {"params": {"graph": "cmdb-prod"}}                         from the console or the CLI
- *     {"params": {…}, "schedule": {"arn": "…", "time": "…"}}     from a schedule; the pair is claimed once
+ *     {"run": "4f0c…"}      from the endpoint, or a parent's prepare task
+ *     anything else         from the console, the CLI or a schedule
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../blueprint/canonical.ts';
 import { StepFailure } from '../../blueprint/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../blueprint/json.ts';
 import { resolveParams } from '../../blueprint/params.ts';
-import { type BeginTask, DUPLICATE, type TaskAnswer } from '../../compile/protocol.ts';
-import { putClaim } from '../../store/claims.ts';
+import type { BeginTask, TaskAnswer } from '../../compile/protocol.ts';
 import type { RunRecord, WorkflowHead } from '../../store/records.ts';
 import { executionRunId } from '../../store/run-id.ts';
 import { claimRun, createRun, getRun, isOpen, reopenRun } from '../../store/runs.ts';
@@ -24,8 +22,8 @@ import { findRevisionByHash, getHead } from '../../store/workflows.ts';
 import { type LoadedDocument, loadDocument } from '../documents.ts';
 import { endFailedRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
-import { namedError } from '../failure.ts';
 import { runDeadline } from '../run-deadline.ts';
+import { type StartSource, startSource } from '../start-source.ts';
 
 /** Runs the task. Throws `Duplicate`, or a StepFailure after having closed the run. */
 export async function begin(task: BeginTask, env: StepsEnvironment): Promise<TaskAnswer> {
@@ -36,8 +34,9 @@ export async function begin(task: BeginTask, env: StepsEnvironment): Promise<Tas
   ]);
   if (head === undefined)
     throw plain(new StepFailure('Cancelled', `there is no workflow "${task.workflow}"`));
-  const { run, params } = (await handedRun(task, env, loaded)) ?? (await ownRun(task, env, loaded, head));
-  await admit(task, env, loaded, head, run, params);
+  const opened = (await handedRun(task, env, loaded)) ?? (await ownRun(task, env, loaded, head));
+  await admit(task, env, loaded, head, opened);
+  const { run } = opened;
   return { status: 'done', ms: env.clock.now() - began, run: run.run };
 }
 
@@ -45,6 +44,7 @@ interface Opened {
   run: RunRecord;
   /** As given, defaults not filled. */
   params: Json | undefined;
+  refusal?: StartSource['refusal'];
 }
 
 /** The run that `input.run` names, where it may be believed. */
@@ -69,26 +69,17 @@ async function ownRun(
   loaded: LoadedDocument,
   head: WorkflowHead,
 ): Promise<Opened> {
-  const input = isJsonObject(task.input) ? task.input : {};
-  const schedule = isJsonObject(input.schedule) ? input.schedule : undefined;
-  if (schedule !== undefined) {
-    const claimed = await putClaim(
-      env.store,
-      `CLAIM#${String(schedule.arn)}#${String(schedule.time)}`,
-      task.execution,
-    );
-    if (!claimed) throw namedError(DUPLICATE, 'this occurrence of the schedule has been run already');
-  }
   const run = executionRunId(task.execution, task.startedAt);
+  const { trigger, principal, params, schedule, refusal } = await startSource(env.store, task, head, run);
   const revision = await findRevisionByHash(env.store, task.workflow, task.hash);
   const record: RunRecord = {
     run,
     workflow: task.workflow,
     revision: revision?.revision ?? head.revision,
     hash: task.hash,
-    principal: { kind: schedule === undefined ? 'console' : 'schedule', id: head.owner.id, scopes: [] },
+    principal,
     owner: head.owner.id,
-    trigger: schedule === undefined ? 'console' : 'schedule',
+    trigger,
     status: 'STARTING',
     stateMachineArn: task.machine,
     versionArn: revision?.versionArn ?? task.machine,
@@ -97,16 +88,24 @@ async function ownRun(
     createdAt: task.startedAt,
     touchedAt: task.startedAt,
     paramsHash: createHash('sha256')
-      .update(canonicalJson(input.params ?? {}))
+      .update(canonicalJson(params ?? {}))
       .digest('hex'),
+    ...(schedule === undefined ? {} : { schedule }),
     root: run,
     depth: 0,
     attempts: 0,
     subRuns: 0,
     errorCount: 0,
   };
-  const { run: made } = await createRun(env.store, record);
-  return { run: await claim(task, env, loaded, made), params: input.params };
+  const { created, run: made } = await createRun(env.store, record);
+  // A second delivery goes on with what the first one found; an old run or a schedule may have changed since.
+  const stored = created ? undefined : await getValue(env.store, run, '$params');
+  return {
+    run: await claim(task, env, loaded, made),
+    ...(stored === undefined
+      ? { params, ...(refusal === undefined ? {} : { refusal }) }
+      : { params: stored }),
+  };
 }
 
 /** Binds the run to this execution; a redriven one opens it again. */
@@ -142,8 +141,7 @@ async function admit(
   env: StepsEnvironment,
   loaded: LoadedDocument,
   head: WorkflowHead,
-  run: RunRecord,
-  given: Json | undefined,
+  { run, params: given, refusal }: Opened,
 ): Promise<void> {
   if (!isOpen(run.status)) throw plain(new StepFailure('Cancelled', 'the run has ended'));
   if (head.deletedAt !== undefined) {
@@ -155,6 +153,7 @@ async function admit(
       new StepFailure('Cancelled', `the workflow "${task.workflow}" has been deleted`),
     );
   }
+  if (refusal !== undefined) await refuse(task, env, loaded, run, refusal);
   const { params, problems } = resolveParams(loaded.index.program.params, given);
   if (problems.length > 0) {
     await refuse(task, env, loaded, run, new StepFailure('InvalidArguments', problems.join('; ')));
