@@ -1,0 +1,122 @@
+/** Props: what a user may write, what the defaults are, and what each fault is answered with. */
+import { describe, expect, it } from 'vitest';
+import { PropsError, readProps } from '../../infra/read-props.ts';
+
+describe('defaults', () => {
+  it.each([
+    ['no context', undefined],
+    ['an empty object', {}],
+    ['a text', '{}'],
+  ])('%s', (_name, context) => {
+    expect(readProps(context)).toEqual({
+      prefix: 'mwe',
+      auth: { mode: 'bearer' },
+      callTool: 'off',
+      inspect: 'links',
+      limits: {
+        requestsPerMinute: 600,
+        openRuns: 100,
+        waitingRuns: 20,
+        schedules: 10,
+        minScheduleMinutes: 5,
+        maxAttempts: 100_000,
+        maxSubRuns: 1000,
+      },
+      functions: {
+        mcpEndpoint: { memoryMb: 1024, timeoutSeconds: 60 },
+        callTool: { memoryMb: 1769, timeoutSeconds: 900 },
+        runEvents: { memoryMb: 512, timeoutSeconds: 300 },
+      },
+      logRetentionDays: 30,
+      deletionProtection: true,
+      allowedOrigins: [],
+      trustTogether: false,
+      tracing: true,
+    });
+  });
+
+  it('stay where a part is set', () => {
+    const props = readProps({ functions: { callTool: { memoryMb: 3008 } }, limits: { openRuns: 5 } });
+    expect(props.functions.callTool).toEqual({ memoryMb: 3008, timeoutSeconds: 900 });
+    expect(props.functions.runEvents.memoryMb).toBe(512);
+    expect(props.limits).toMatchObject({ openRuns: 5, schedules: 10 });
+  });
+});
+
+const ROLE = 'arn:aws:iam::123456789012:role/agents';
+
+describe('faults', () => {
+  it.each<[string, unknown, string]>([
+    ['a misspelt prop', { limts: {} }, 'limts: there is no such prop. Did you mean "limits"?'],
+    [
+      'a misspelt prop further in',
+      { functions: { callTool: { memory: 512 } } },
+      'functions.callTool.memory: there is no such prop. Did you mean "memoryMb"?',
+    ],
+    [
+      'a prefix with a hyphen',
+      { prefix: 'my-mwe' },
+      'prefix: "my-mwe" is set; allowed is 1 to 16 lower-case letters and digits, a letter first, no hyphen',
+    ],
+    [
+      'an unknown mode',
+      { auth: { mode: 'basic' } },
+      'auth.mode: "basic" is set; allowed is "bearer", "iam" or "oauth"',
+    ],
+    ['a mode left out', { auth: {} }, 'auth.mode: nothing is set; allowed is "bearer", "iam" or "oauth"'],
+    [
+      'a wildcard principal',
+      { auth: { mode: 'iam', principals: { '*': { scopes: ['admin'] } } } },
+      'auth.principals.*: this key is not allowed; allowed are ARNs of IAM roles or users without wildcards, e.g. "arn:aws:iam::123456789012:role/agents" (of an assumed role: the role)',
+    ],
+    [
+      'no principal',
+      { auth: { mode: 'iam', principals: {} } },
+      "auth.principals: {} is set; allowed is 1 to 20 principals: the function's resource policy holds no more; give a shared role the access",
+    ],
+    [
+      'an unknown scope',
+      { auth: { mode: 'iam', principals: { [ROLE]: { scopes: ['runs:write'] } } } },
+      `auth.principals.${ROLE}.scopes.0: "runs:write" is set; allowed is scopes: workflows:read, workflows:write, workflows:delete, runs:start, runs:read, runs:cancel, tools:read, tools:call, schedules:write, admin`,
+    ],
+    [
+      'an issuer without TLS',
+      { auth: { mode: 'oauth', issuer: 'http://issuer.example.com', audience: 'mwe' } },
+      'auth.issuer: "http://issuer.example.com" is set; allowed is an https URL, e.g. "https://issuer.example.com"',
+    ],
+    [
+      'too short a time for call-tool',
+      { functions: { callTool: { timeoutSeconds: 60 } } },
+      'functions.callTool.timeoutSeconds: 60 is set; allowed is a whole number from 120 to 900',
+    ],
+    [
+      'a retention that CloudWatch does not have',
+      { logRetentionDays: 31 },
+      'logRetentionDays: 31 is set; allowed is a period of CloudWatch Logs: 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653',
+    ],
+    [
+      'a subnet that is none',
+      { vpc: { subnetIds: ['vpc-1'], securityGroupIds: ['sg-0a1b2c3d'] } },
+      'vpc.subnetIds.0: "vpc-1" is set; allowed is ids of subnets, e.g. "subnet-0a1b2c3d"',
+    ],
+    [
+      'an origin with a path',
+      { allowedOrigins: ['https://a.example.com/'] },
+      'allowedOrigins.0: "https://a.example.com/" is set; allowed is origins without path, e.g. "https://inspector.example.com"',
+    ],
+    ['a text for a truth', { tracing: 'no' }, 'tracing: "no" is set; allowed is true or false'],
+  ])('%s', (_name, context, fault) => {
+    expect(() => readProps(context)).toThrow(new PropsError(`cdk.json, context "mwe":\n  ${fault}`));
+  });
+
+  it('are told all at once', () => {
+    const context = { prefix: 'X', tracing: 1, callTol: 'all' };
+    expect(() => readProps(context)).toThrow(/prefix: .*tracing: .*callTol: /s);
+  });
+
+  it('of a text that is no JSON say how it is written', () => {
+    expect(() => readProps('prefix=test')).toThrow(
+      new PropsError(`-c mwe=…: "prefix=test" is no JSON; write -c mwe='{"prefix":"test"}'`),
+    );
+  });
+});
