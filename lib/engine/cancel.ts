@@ -17,6 +17,7 @@ export async function cancelRun(env: EngineEnvironment, principal: Principal, ru
   const flagged = (await setStop(env.store, run.run, { at: now, by: principal.id })) ?? run;
   await stopExecution(env, flagged, principal);
   const end = await closeRun(env.store, run.run, { status: 'CANCELLED', epoch: flagged.epoch, endedAt: now });
+  if (end.closed) env.telemetry.runEnded('CANCELLED', run.trigger);
   return { runId, status: runAnswerStatus(end.run ?? run) };
 }
 

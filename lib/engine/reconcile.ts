@@ -53,7 +53,7 @@ export async function applyExecutionState(
   const current = state.redriveCount > run.epoch && !isOpen(run) ? await reopen(env, run, state) : run;
   if (status === undefined || !isOpen(current)) return current;
   const { error, cause, stoppedAt } = state;
-  const end = await closeRun(env.store, run.run, {
+  const end = await close(env, run, {
     // A task that met the flag fails the execution before it is stopped: still it was cancelled.
     status: current.stop !== undefined && status === 'FAILED' ? 'CANCELLED' : status,
     epoch: state.redriveCount,
@@ -61,6 +61,12 @@ export async function applyExecutionState(
     ...(error === undefined ? {} : { failure: { error: cleanText(error, 100), cause: ownCause(cause) } }),
   });
   return end.run ?? current;
+}
+
+async function close(env: EngineEnvironment, run: RunRecord, end: RunEnd) {
+  const closing = await closeRun(env.store, run.run, end);
+  if (closing.closed) env.telemetry.runEnded(end.status, run.trigger);
+  return closing;
 }
 
 async function reopen(env: EngineEnvironment, run: RunRecord, state: ExecutionState): Promise<RunRecord> {
@@ -121,7 +127,7 @@ async function withoutExecution(env: EngineEnvironment, run: RunRecord): Promise
     run.status === 'STARTING'
       ? { error: 'NotStarted', cause: 'the execution of the run was never started' }
       : { error: 'ExecutionGone', cause: 'the execution of the run does not exist any more' };
-  const end = await closeRun(env.store, run.run, {
+  const end = await close(env, run, {
     status: 'FAILED',
     epoch: run.epoch,
     endedAt: timeOf(env),

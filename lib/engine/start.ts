@@ -117,12 +117,14 @@ async function repeat(env: EngineEnvironment, record: RunRecord, given: JsonObje
 }
 
 async function startExecution(env: EngineEnvironment, record: RunRecord): Promise<void> {
+  const traceHeader = env.telemetry.traceHeader();
   try {
     await env.sfn.send(
       new StartExecutionCommand({
         stateMachineArn: record.versionArn,
         name: record.executionName,
         input: JSON.stringify({ run: record.run }),
+        ...(traceHeader === undefined ? {} : { traceHeader }),
       }),
     );
   } catch (error) {

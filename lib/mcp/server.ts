@@ -17,6 +17,7 @@ import { shownDiagnostics } from '../engine/bounded.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
 import type { Principal } from '../store/records.ts';
+import type { RequestOutcome } from '../telemetry/telemetry.ts';
 import { parseArguments } from './arguments.ts';
 import { internalFault } from './faults.ts';
 import { registerPrompts } from './prompts.ts';
@@ -53,17 +54,50 @@ function registerTool(
       outputSchema: tool.output,
       annotations: tool.annotations,
     },
-    async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
-      try {
-        authorize(principal, 'tool', tool.name);
-        const args = parseArguments(tool.name, tool.input, given);
-        const answer = await tool.run(args, toolContext(env, principal, context));
-        return success(tool, answer);
-      } catch (error) {
-        return failure(env, tool.name, error);
-      }
-    },
+    (given: unknown, context: ServerContext): Promise<CallToolResult> =>
+      observed(env, tool.name, () => answerCall(tool, env, principal, given, context)),
   );
+}
+
+/** A tool's answer, and how it went for metrics. */
+interface Answered {
+  outcome: RequestOutcome;
+  result: CallToolResult;
+}
+
+async function observed(
+  env: EngineEnvironment,
+  tool: string,
+  answer: () => Promise<Answered>,
+): Promise<CallToolResult> {
+  const began = env.now();
+  const { outcome, result } = await env.telemetry.span(
+    tool,
+    { tool },
+    answer,
+    (answered) => answered.outcome === 'failed',
+  );
+  env.telemetry.request(tool, outcome, env.now() - began);
+  return result;
+}
+
+async function answerCall(
+  tool: EndpointTool,
+  env: EngineEnvironment,
+  principal: Principal,
+  given: unknown,
+  context: ServerContext,
+): Promise<Answered> {
+  try {
+    authorize(principal, 'tool', tool.name);
+    const args = parseArguments(tool.name, tool.input, given);
+    const answer = await tool.run(args, toolContext(env, principal, context));
+    return { outcome: 'succeeded', result: success(tool, answer) };
+  } catch (error) {
+    const fault = error instanceof EngineError ? error : internalFault(env, tool.name, error);
+    const ours = fault.code === 'Internal' || fault.code === 'Unavailable';
+    return { outcome: ours ? 'failed' : 'refused', result: failure(fault) };
+  }
 }
 
 const listed = new WeakMap<EndpointTool, StandardSchemaWithJSON>();
@@ -108,9 +142,7 @@ function success(tool: EndpointTool, answer: unknown): CallToolResult {
   return { content, structuredContent: answer as Record<string, unknown> };
 }
 
-function failure(env: EngineEnvironment, tool: string, error: unknown): CallToolResult {
-  const fault = error instanceof EngineError ? error : internalFault(env, tool, error);
-  const { code, message, diagnostics } = fault;
+function failure({ code, message, diagnostics }: EngineError): CallToolResult {
   const shown =
     diagnostics.length === 0
       ? {}

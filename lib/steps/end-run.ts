@@ -45,11 +45,12 @@ async function end(
 ): Promise<void> {
   // Before the record is closed: whoever sees a run that has ended finds its errors.
   await putValue(env.store, run.run, '$errors', listed as unknown as Json);
-  await closeRun(env.store, run.run, {
+  const { closed } = await closeRun(env.store, run.run, {
     status,
     epoch,
     endedAt: new Date(env.clock.now()).toISOString(),
     errorCount: count,
   });
+  if (closed) env.telemetry.runEnded(status, run.trigger);
   await env.downstream.endRun(run.run);
 }

@@ -231,6 +231,8 @@ async function settle(
     owner,
   );
   if (outcome.reason === HALTED) throw refused(task);
+  // A container that fails by a step within it is no failure of its own: that step's was told.
+  if (outcome.error?.step === node.id) env.telemetry.failure(outcome.error.kind);
   const stop: unknown = work.signal.aborted ? work.signal.reason : undefined;
   return answer(
     task,

@@ -24,6 +24,7 @@ import {
   workMs,
 } from '../work.ts';
 import { evaluateArguments, requireArguments } from './arguments.ts';
+import { observedCall } from './observed.ts';
 
 /** What a call keeps between invocations. */
 export interface CallState {
@@ -163,13 +164,15 @@ async function send(
   timeoutMs: number,
 ): Promise<ToolAnswer> {
   try {
-    return await work.env.downstream.callTool(tool, {
-      args,
-      timeoutMs,
-      signal: work.signal,
-      run: work.run.run,
-      ...(work.run.hops === undefined ? {} : { hops: work.run.hops }),
-    });
+    return await observedCall(work.env, tool, () =>
+      work.env.downstream.callTool(tool, {
+        args,
+        timeoutMs,
+        signal: work.signal,
+        run: work.run.run,
+        ...(work.run.hops === undefined ? {} : { hops: work.run.hops }),
+      }),
+    );
   } catch (error) {
     const unanswered = isUnanswered(error);
     if (work.signal.aborted) {

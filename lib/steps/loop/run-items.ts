@@ -103,6 +103,7 @@ export async function runItems(
     sizer.ended(clock.now() - began);
     countItem(counts, result);
     const failed = result.status === 'failed';
+    if (result.error !== null) work.env.telemetry.failure(result.error.kind);
     const made = failed && keepsMade ? madeBefore(progress) : undefined;
     feed.ended(window, made === undefined ? result : { ...result, made });
     if (failed && abort) halt();
