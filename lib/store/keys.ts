@@ -52,6 +52,12 @@ export const windowKey = (run: string, at: string, window: number): Key => ({
   sk: `${windowPrefix(at)}${padded(window, 6)}`,
 });
 
+/** `kind`: what of a principal is counted. Its id is encoded, so that no id makes another's key. */
+export const limitKey = (principal: string, kind: string): Key => ({
+  pk: `LIMIT#${encodeURIComponent(principal)}`,
+  sk: kind,
+});
+
 /** `value` is what `steps.ID` is, `detail` what `results.ID` adds for a call. */
 export type ValueKind = 'value' | 'detail';
 

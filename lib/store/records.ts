@@ -46,7 +46,11 @@ export interface WorkflowRevision {
 }
 
 export type RunStatus = 'STARTING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
-export type RunTrigger = 'call' | 'console' | 'schedule' | 'workflow';
+/** `try`: one call by `call_tool`. It has no workflow and no execution. */
+export type RunTrigger = 'call' | 'console' | 'schedule' | 'workflow' | 'try';
+
+/** In the place of a workflow's id in the record of a trial call; no workflow can be called that. */
+export const TRY_WORKFLOW = 'call_tool';
 
 /** RUN#id / META. */
 export interface RunRecord {
@@ -61,6 +65,8 @@ export interface RunRecord {
   /** Owner of the workflow at the start: may read the run. */
   owner: string;
   trigger: RunTrigger;
+  /** Of a trial call: the tool, as it was asked for until its server is known. */
+  called?: { server?: string; tool: string };
   status: RunStatus;
   stateMachineArn: string;
   versionArn: string;

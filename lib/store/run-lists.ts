@@ -6,7 +6,7 @@
  */
 import { queryPage } from './item.ts';
 import type { Principal, RunRecord, RunStatus } from './records.ts';
-import { getRuns, isOpen, principalKey } from './runs.ts';
+import { getRuns, isOpen, openRunsPrefix } from './runs.ts';
 import type { Store } from './store.ts';
 import { INDEXES, RUN_TTL_SECONDS } from './table.ts';
 
@@ -70,17 +70,20 @@ export async function listRuns(store: Store, query: RunQuery): Promise<RunPage> 
   return { runs };
 }
 
-/** Open runs, of one principal or of all: for limits and for the sweep. At most `limit` (default 1,000), oldest first. */
+/**
+ * Open runs: of one principal, sub-runs left out and the oldest first, for its limit; or of all, for the sweep. At most `limit`
+ * (default 1,000).
+ */
 export async function listOpenRuns(
   store: Store,
-  options: { principal?: Pick<Principal, 'kind' | 'id'>; limit?: number } = {},
+  options: { principal?: Pick<Principal, 'id'>; limit?: number } = {},
 ): Promise<RunRecord[]> {
   const { principal, limit = 1000 } = options;
   const page = await queryPage(store, {
     index: INDEXES.open,
     pk: 'OPEN',
     limit,
-    ...(principal === undefined ? {} : { prefix: `${principalKey(principal)}#` }),
+    ...(principal === undefined ? {} : { prefix: openRunsPrefix(principal.id) }),
   });
   const runs = await getRuns(
     store,

@@ -7,7 +7,7 @@
  */
 import { ABSENT, getItem, getItems, type Item, putItem, recordOf, updateItem } from './item.ts';
 import { runKey } from './keys.ts';
-import type { Principal, RunRecord, RunStatus } from './records.ts';
+import type { RunRecord, RunStatus } from './records.ts';
 import type { Store } from './store.ts';
 import { INDEXES, RUN_TTL_SECONDS, TTL_ATTRIBUTE } from './table.ts';
 import { expiry } from './values.ts';
@@ -15,9 +15,12 @@ import { expiry } from './values.ts';
 const REQUIRED = ['run', 'workflow', 'status', 'epoch', 'createdAt', 'root'] as const;
 const runOf = (item: Item): RunRecord => recordOf<RunRecord>(item, REQUIRED);
 
-/** A principal as a key. */
-export function principalKey(principal: Pick<Principal, 'kind' | 'id'>): string {
-  return `${principal.kind}:${principal.id}`;
+/**
+ * What the sort keys of a principal's open runs begin with in their index; sub-runs stand at its end, for no limit counts
+ * them. The id is encoded: none begins with another one and `#`.
+ */
+export function openRunsPrefix(principal: string): string {
+  return `${encodeURIComponent(principal)}#`;
 }
 
 export function isOpen(status: RunStatus): boolean {
@@ -31,7 +34,8 @@ const OPEN_VALUES = { ':starting': 'STARTING', ':runningStatus': 'RUNNING' };
 function openIndexKeys(record: RunRecord): Item {
   return {
     [INDEXES.open.pk]: 'OPEN',
-    [INDEXES.open.sk]: `${principalKey(record.principal)}#${record.createdAt}#${record.run}`,
+    [INDEXES.open.sk]:
+      `${record.parent === undefined ? '' : '~sub#'}${openRunsPrefix(record.principal.id)}${record.createdAt}#${record.run}`,
   };
 }
 
@@ -119,6 +123,8 @@ export interface RunEnd {
   errorCount?: number;
   /** What ended the execution where no step's error says it. */
   failure?: { error: string; cause: string };
+  /** Of a trial call: the tool that was found. */
+  called?: { server: string; tool: string };
 }
 
 /**
@@ -139,6 +145,7 @@ export async function closeRun(
         touchedAt: end.endedAt,
         errorCount: end.errorCount,
         failure: end.failure,
+        called: end.called,
       },
       remove: [INDEXES.open.pk, INDEXES.open.sk],
     },
