@@ -12,12 +12,14 @@
  *                      { type: 'head', id, statusCode, headers }           of a streamed answer; comes with its first write
  *                      { type: 'chunk', id, base64 }
  *                      { type: 'end', id }                                 without a head before it: the answer had none
+ *                      { type: 'done', id }                                the handler has ended too: the next event may come
  *
  * Lambda gives a process one event at a time. Here the parent may send several, which then share `_X_AMZN_TRACE_ID`.
  * Source: what aws-lambda-nodejs-runtime-interface-client documents of itself; Lambda developer guide, "Response streaming".
  */
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
@@ -93,10 +95,13 @@ async function invoke(handler, { id, event, timeoutMs, traceHeader }) {
     streams.set(id, stream);
     await handler(event, stream, context);
     if (!stream.writableEnded && !stream.destroyed) stream.end();
+    // Rejects where the reader has gone, which is no fault of the handler.
+    await finished(stream).catch(() => undefined);
   } catch (error) {
     send({ type: 'error', id, ...faultOf(error) });
   } finally {
     streams.delete(id);
+    send({ type: 'done', id });
   }
 }
 
