@@ -4,7 +4,10 @@
  */
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SchedulerClient } from '@aws-sdk/client-scheduler';
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { secretsManagerClient } from '../lib/downstream/secrets-manager.ts';
 import { clientConfig } from '../lib/store/aws-config.ts';
 import { openStore, type Store } from '../lib/store/store.ts';
 import type { Environment } from './environment.ts';
@@ -12,6 +15,9 @@ import { VARIABLES } from './variables.ts';
 
 /** An invocation of call-tool, which must be over, and told, before the endpoint's own answer is: 50 s. */
 const INVOKE_TIMEOUT_MS = 45_000;
+
+/** A call waits for its server's secrets. */
+const SECRET_TIMEOUT_MS = 5000;
 
 export function regionOf(environment: Environment): string {
   return environment.text('AWS_REGION');
@@ -37,4 +43,22 @@ export function lambdaOf(environment: Environment): LambdaClient {
 
 export function schedulerOf(environment: Environment): SchedulerClient {
   return new SchedulerClient(clientConfig({ region: regionOf(environment) }));
+}
+
+/** Of the downstream servers' secrets; its code is loaded where there is one. */
+export function secretsManagerOf(environment: Environment): Promise<SecretsManagerClient> {
+  return secretsManagerClient(clientConfig({ region: regionOf(environment) }, SECRET_TIMEOUT_MS));
+}
+
+/** A request of an agent may wait for it. */
+const SECRET_TIMEOUT_MS = 3000;
+
+/** Reads the current text of a secret. Rejects where it has none, or within seconds where it cannot be read. */
+export function secretReaderOf(environment: Environment): (arn: string) => Promise<string> {
+  const client = new SecretsManagerClient(clientConfig({ region: regionOf(environment) }, SECRET_TIMEOUT_MS));
+  return async (arn) => {
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: arn }));
+    if (SecretString === undefined) throw new Error('the secret holds bytes, not a text');
+    return SecretString;
+  };
 }

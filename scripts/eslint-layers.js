@@ -13,7 +13,7 @@ const LAYERS = [
   ['functions', 'infra', 'rehearsal', 'lib/cli'],
   ['lib/mcp', 'lib/engine', 'lib/steps', 'lib/local'],
   ['lib/compile', 'lib/downstream', 'lib/store', 'lib/telemetry', 'lib/schedule'],
-  ['lib/expression', 'lib/blueprint', 'lib/asl'],
+  ['lib/expression', 'lib/blueprint', 'lib/asl', 'lib/http'],
 ];
 /** Within a layer: what may not import what. */
 const FORBIDDEN = [

@@ -9,7 +9,9 @@ import type { JsonObject } from '../lib/blueprint/json.ts';
 import { type Agent, connectAgent } from '../lib/cli/agent.ts';
 import { type Engine, type EngineOptions, startEngine } from '../lib/cli/engine.ts';
 import { projectRoot } from '../lib/cli/project.ts';
-import type { PrincipalOf } from '../lib/mcp/endpoint.ts';
+import type { Authenticator } from '../lib/mcp/auth/authenticator.ts';
+import { fixedPrincipal } from '../lib/mcp/auth/fixed.ts';
+import type { Principal } from '../lib/store/records.ts';
 
 export interface RunningEngine extends Engine {
   agent: Agent;
@@ -44,7 +46,9 @@ export async function startRunningEngine(
     /** Default 0: any free one. */
     port?: number;
     blueprints?: string;
-    principalOf?: PrincipalOf;
+    /** Who asks, by the headers of a request; undefined: nobody. */
+    principalOf?: (request: Request) => Principal | undefined;
+    authenticator?: Authenticator;
     /** Sent by `agent`. */
     headers?: Record<string, string>;
     limits?: EngineOptions['limits'];
@@ -59,7 +63,8 @@ export async function startRunningEngine(
     dataDir,
     ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.principalOf === undefined ? {} : { principalOf: options.principalOf }),
+    ...(options.principalOf === undefined ? {} : { authenticator: fixedPrincipal(options.principalOf) }),
+    ...(options.authenticator === undefined ? {} : { authenticator: options.authenticator }),
   });
   const agent = await connectAgent(engine.mcp, options.headers);
   return {

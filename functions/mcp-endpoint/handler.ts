@@ -5,7 +5,7 @@
  */
 import type { Writable } from 'node:stream';
 import type { Endpoint } from '../../lib/mcp/endpoint.ts';
-import { isFunctionUrlEvent, requestOf } from '../../lib/mcp/function-url/event.ts';
+import { callerOf, isFunctionUrlEvent, requestOf } from '../../lib/mcp/function-url/event.ts';
 import { type HttpStreams, sendResponse } from '../../lib/mcp/function-url/send.ts';
 import { faultFields } from '../../lib/steps/failure.ts';
 import type { LogEntry } from '../../lib/telemetry/telemetry.ts';
@@ -21,8 +21,6 @@ export interface McpEndpointDependencies {
   log(entry: LogEntry): void;
   /** Default HOLD_MS. */
   holdMs?: number;
-  /** Sends what was collected of metrics and traces; after each request. */
-  flush?(): Promise<void> | void;
 }
 
 /** What a handler uses of Lambda's context object. */
@@ -53,7 +51,7 @@ export function createMcpEndpoint(dependencies: McpEndpointDependencies): McpEnd
       Math.min(holdMs, context.getRemainingTimeInMillis() - MARGIN_MS),
     );
     try {
-      const answer = endpoint.fetch(requestOf(event, over.signal));
+      const answer = endpoint.fetch(requestOf(event, over.signal), callerOf(event));
       const response = await Promise.race([answer, lateAnswer(over.signal)]).catch((error: unknown) => {
         log({ level: 'error', event: 'endpoint-failed', ...faultFields(error) });
         return refusal(500, 'the endpoint failed; its log has the details');
@@ -64,7 +62,6 @@ export function createMcpEndpoint(dependencies: McpEndpointDependencies): McpEnd
       log({ level: 'error', event: 'answer-cut-short', ...faultFields(error) });
     } finally {
       clearTimeout(timer);
-      await dependencies.flush?.();
     }
   };
 }

@@ -1,22 +1,32 @@
 /** What Lambda loads as mcp-endpoint. The global `awslambda` is the runtime's own. */
 import type {} from 'aws-lambda';
+import { createAuthenticator } from '../../lib/mcp/auth/authenticator.ts';
+import { parseAuthConfig } from '../../lib/mcp/auth/config.ts';
 import { createEndpoint } from '../../lib/mcp/endpoint.ts';
-import { SILENT } from '../../lib/telemetry/telemetry.ts';
+import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
+import { secretReaderOf } from '../clients.ts';
 import { openEngine } from '../engine.ts';
 import { Environment } from '../environment.ts';
 import { VARIABLES } from '../variables.ts';
 import { createMcpEndpoint } from './handler.ts';
 
 const environment = new Environment(process.env);
-const log = (entry: object): void => console.log(JSON.stringify(entry));
+const { telemetry, log, during } = createAwsTelemetry();
 const env = openEngine(environment, {
-  telemetry: SILENT,
+  telemetry,
   log,
   cursorSecret: () => Promise.reject(new Error('not yet')),
   machineRoleArn: environment.text(VARIABLES.machineRoleArn),
 });
-const endpoint = createEndpoint(env, () => undefined);
+const authenticator = createAuthenticator(parseAuthConfig(environment.json(VARIABLES.auth)), {
+  readSecret: secretReaderOf(environment),
+  fetch,
+  now: Date.now,
+});
+const endpoint = createEndpoint(env, authenticator, { origins: environment.list(VARIABLES.allowedOrigins) });
 
-export const handler = awslambda.streamifyResponse(
-  createMcpEndpoint({ endpoint, http: awslambda.HttpResponseStream, log }),
+const answer = createMcpEndpoint({ endpoint, http: awslambda.HttpResponseStream, log });
+
+export const handler = awslambda.streamifyResponse((event: unknown, stream, context) =>
+  during(context, () => answer(event, stream, context)),
 );

@@ -25,7 +25,9 @@ import { sweepRuns } from '../engine/sweep.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
 import { stopAll } from '../local/stop-all.ts';
-import { createEndpoint, MCP_PATH, type PrincipalOf } from '../mcp/endpoint.ts';
+import type { Authenticator } from '../mcp/auth/authenticator.ts';
+import { fixedPrincipal } from '../mcp/auth/fixed.ts';
+import { createEndpoint, MCP_PATH } from '../mcp/endpoint.ts';
 import type { StepsLimits } from '../steps/environment.ts';
 import { LimitsError, limitsOf } from '../steps/limits.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
@@ -55,7 +57,7 @@ export interface EngineOptions {
   /** Folder of blueprints that are there from the start, read-only to agents; undefined: none. */
   blueprints?: string;
   /** Who asks; default: the one local principal, whoever it is. */
-  principalOf?: PrincipalOf;
+  authenticator?: Authenticator;
   /** Limits of runs that differ from the design's, e.g. `maxAttempts`. */
   limits?: Partial<StepsLimits>;
   log?: (entry: Record<string, string | number | boolean>) => void;
@@ -184,9 +186,11 @@ async function assemble(
   if (options.blueprints !== undefined) await seedBlueprints(env, options.blueprints);
 
   undo.push(sweepEveryMinute(env));
-  const endpoint = createEndpoint(env, options.principalOf ?? (() => LOCAL_PRINCIPAL));
+  const endpoint = createEndpoint(env, options.authenticator ?? fixedPrincipal(LOCAL_PRINCIPAL));
   undo.push(() => endpoint.close());
-  const face = await startServer(toNodeHandler(endpoint), { port: options.port });
+  const face = await startServer(toNodeHandler({ fetch: (request) => endpoint.fetch(request) }), {
+    port: options.port,
+  });
   undo.push(() => face.close());
   const mcp = `${face.url}${MCP_PATH}`;
   await local.writeEndpoints({ mcp });

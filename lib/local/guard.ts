@@ -10,6 +10,7 @@
  * No CORS header is sent to anybody.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { sourceFault } from '../http/request-source.ts';
 
 export interface GuardOptions {
   /** Port of the listener, as a client writes it in `Host`. */
@@ -29,32 +30,27 @@ const SIGNATURE = /^AWS4-HMAC-SHA256\s+\S/;
 
 /** Why a request is refused, from its headers alone; undefined: let it in. */
 export function refusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
-  if (!isOwnHost(headers.host, options.port))
-    return refuse('The Host header is not an address of this server.');
-  const { origin } = headers;
-  if (origin !== undefined && options.allowedOrigins?.includes(origin) !== true) {
-    return refuse('This Origin is not allowed.');
-  }
-  // A header sent twice arrives as `cross-site, same-origin`; any mention counts.
-  if (
-    String(headers['sec-fetch-site'] ?? '')
-      .toLowerCase()
-      .includes('cross-site')
-  ) {
-    return refuse('Cross-site requests are not allowed.');
-  }
+  const site = headers['sec-fetch-site'];
+  const fault = sourceFault(
+    {
+      host: headers.host,
+      origin: headers.origin,
+      fetchSite: site === undefined ? undefined : String(site),
+    },
+    { hosts: ownHosts(options.port), origins: options.allowedOrigins ?? [] },
+  );
+  if (fault !== undefined) return refuse(fault);
   if (options.signed === true && !SIGNATURE.test(headers.authorization ?? '')) {
     return refuse('The request has no AWS Signature Version 4 Authorization header.');
   }
   return undefined;
 }
 
-function isOwnHost(host: string | undefined, port: number): boolean {
-  if (host === undefined) return false;
-  const own = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+function ownHosts(port: number): string[] {
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  const own = names.map((name) => `${name}:${port}`);
   // A client leaves out the port that its scheme implies.
-  if (port === 80) own.push('127.0.0.1', 'localhost', '[::1]');
-  return own.includes(host.toLowerCase());
+  return port === 80 ? [...own, ...names] : own;
 }
 
 function refuse(reason: string): Refusal {

@@ -6,6 +6,7 @@
  * decoded piece by piece, so a request that is refused for its headers costs nothing more.
  * Source: Lambda developer guide, "Invoking Lambda function URLs", request payload format 2.0.
  */
+import type { CallerContext } from '../auth/authenticator.ts';
 
 export interface FunctionUrlEvent {
   version: string;
@@ -54,6 +55,12 @@ export function requestOf(event: FunctionUrlEvent, signal: AbortSignal): Request
     signal,
     ...(hasBody ? { body: bodyOf(event), duplex: 'half' } : {}),
   });
+}
+
+/** Who AWS says has signed the request; empty where the URL asks for no signature. */
+export function callerOf({ requestContext }: FunctionUrlEvent): CallerContext {
+  const iamArn = requestContext.authorizer?.iam?.userArn;
+  return iamArn === undefined ? {} : { iamArn };
 }
 
 function headersOf({ headers }: FunctionUrlEvent): Headers {
