@@ -1,6 +1,6 @@
 /** The engine's environment in a function that does its work: mcp-endpoint for agents, run-events for status events. */
 import type { CursorSecret } from '../lib/engine/cursors.ts';
-import type { EngineEnvironment } from '../lib/engine/environment.ts';
+import type { EngineEnvironment, MachineOptions } from '../lib/engine/environment.ts';
 import type { LogEntry, Telemetry } from '../lib/telemetry/telemetry.ts';
 import { lambdaOf, regionOf, schedulerOf, stepFunctionsOf, storeOf } from './clients.ts';
 import { type Environment, engineLimits } from './environment.ts';
@@ -39,9 +39,20 @@ export function openEngine(environment: Environment, options: EngineOptions): En
         roleArn: environment.text(VARIABLES.scheduleRoleArn),
       },
       limits: engineLimits(environment),
+      machines: machineOptions(environment),
     },
     now: Date.now,
     log,
     telemetry,
+  };
+}
+
+/** How the machines that the endpoint makes are observed; with inputs and outputs in the log only where the deployment says so. */
+function machineOptions(environment: Environment): MachineOptions {
+  const logGroupArn = environment.optional(VARIABLES.machineLogGroupArn);
+  return {
+    ...(logGroupArn === undefined ? {} : { logGroupArn }),
+    includeData: environment.oneOf(VARIABLES.inspect, ['links', 'values'], 'links') === 'values',
+    tracing: environment.oneOf(VARIABLES.machineTracing, ['on', 'off'], 'off') === 'on',
   };
 }

@@ -11,7 +11,7 @@ export const VARIABLES = {
   machinePrefix: 'MWE_MACHINE_PREFIX',
   /** Execution role of machines that the endpoint makes. mcp-endpoint. */
   machineRoleArn: 'MWE_MACHINE_ROLE_ARN',
-  /** Name of the log group that executions log to. mcp-endpoint. */
+  /** ARN of the log group that executions log to, ending in `:*`. mcp-endpoint. */
   machineLogGroupArn: 'MWE_MACHINE_LOG_GROUP_ARN',
   callToolArn: 'MWE_CALL_TOOL_ARN',
   callToolTimeoutSeconds: 'MWE_CALL_TOOL_TIMEOUT_SECONDS',
@@ -27,6 +27,8 @@ export const VARIABLES = {
   callToolMode: 'MWE_CALL_TOOL',
   /** `links` or `values`. call-tool, mcp-endpoint (log level of the machines it makes). */
   inspect: 'MWE_INSPECT',
+  /** `on` or `off`: whether the machines it makes are traced by X-Ray. mcp-endpoint. */
+  machineTracing: 'MWE_MACHINE_TRACING',
   scheduleGroup: 'MWE_SCHEDULE_GROUP',
   scheduleRoleArn: 'MWE_SCHEDULE_ROLE_ARN',
   /** Limits of one principal, each a whole number; absent: lib/engine/limits.ts. mcp-endpoint. */
