@@ -15,12 +15,10 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { NAMESPACE, SERVICE } from '../lib/telemetry/metric-names.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { type FunctionName, functionName } from './names.ts';
 import type { FunctionProps } from './props.ts';
-
-/** Namespace of the metrics that the functions write; lib/telemetry uses what the environment says. */
-export const METRICS_NAMESPACE = 'McpWorkflowEngine';
 
 /** What is the same for all three functions. */
 export interface FunctionSetting {
@@ -79,8 +77,8 @@ export class EngineFunction extends Construct {
       tracing: setting.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
-        POWERTOOLS_SERVICE_NAME: name,
-        POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
+        POWERTOOLS_SERVICE_NAME: SERVICE,
+        POWERTOOLS_METRICS_NAMESPACE: NAMESPACE,
         ...setting.environment,
         ...props.environment,
       },

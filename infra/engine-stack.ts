@@ -17,7 +17,9 @@ import type { FunctionSetting } from './engine-function.ts';
 import { EngineTable } from './engine-table.ts';
 import { Machines } from './machines.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
-import { arnsOf, functionName, machinePrefix } from './names.ts';
+import { Monitoring } from './monitoring.ts';
+import { arnsOf, machinePrefix } from './names.ts';
+import { addOutputs } from './outputs.ts';
 import type { EngineProps } from './props.ts';
 import { RunEvents } from './run-events.ts';
 import { Schedules } from './schedules.ts';
@@ -92,8 +94,29 @@ export class EngineStack extends Stack {
       asset: assets['run-events'],
       schedules,
     });
-    void endpoint;
-    void runEvents;
-    void functionName;
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      prefix,
+      functions: {
+        'mcp-endpoint': endpoint.function,
+        'call-tool': callTool.function,
+        'run-events': runEvents.function,
+      },
+      failedEvents: runEvents.failed,
+      scheduleGroupName: schedules.groupName,
+      tableName: table.tableName,
+      alarmTopicArn: props.alarmTopicArn,
+    });
+    addOutputs(this, {
+      url: endpoint.url.url,
+      tableName: table.tableName,
+      bucketName: bucket.bucket.bucketName,
+      tokensArn: secrets.tokensArn,
+      scheduleGroupName: schedules.groupName,
+      scheduleRoleArn: schedules.role.roleArn,
+      arns,
+      machinePrefix: machinePrefix(prefix),
+      executionLogName: machines.logGroup.logGroupName,
+      dashboardName: monitoring.dashboardName,
+    });
   }
 }

@@ -51,6 +51,7 @@ export class McpEndpoint extends Construct {
         [VARIABLES.inspect]: props.inspect,
         [VARIABLES.machineRoleArn]: machines.role.roleArn,
         [VARIABLES.machineLogGroupArn]: machines.logGroup.logGroupArn,
+        [VARIABLES.machineTracing]: props.tracing ? 'on' : 'off',
         [VARIABLES.requestsPerMinute]: String(props.limits.requestsPerMinute),
         [VARIABLES.maxOpenRuns]: String(props.limits.openRuns),
         [VARIABLES.maxWaitingRuns]: String(props.limits.waitingRuns),

@@ -27,14 +27,20 @@ export interface SynthOptions {
   root: string;
   /** Context and output of the app; absent: what the CLI tells by the environment. */
   app?: Pick<AppProps, 'context' | 'outdir'>;
+  /** Default: the functions' bundles. */
+  bundle?: typeof bundleAssets;
 }
 
 /** @throws PropsError where the props are refused. */
-export async function synthesize({ root, app: appProps = {} }: SynthOptions): Promise<CloudAssembly> {
+export async function synthesize({
+  root,
+  app: appProps = {},
+  bundle = bundleAssets,
+}: SynthOptions): Promise<CloudAssembly> {
   const app = new App({ ...appProps, postCliContext: FLAGS, analyticsReporting: false });
   const props = readProps(app.node.tryGetContext(CONTEXT_KEY));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { assets, remove } = await bundleAssets(root);
+  const { assets, remove } = await bundle(root);
   try {
     new EngineStack(app, props.prefix, { props, assets, servers: { serversHash: 'none', secrets: [] } });
     return app.synth();
