@@ -6,19 +6,15 @@
  * Sources: Step Functions developer guide, "IAM policies for AWS Step Functions" (synchronous nested workflows) and "IAM
  * policies for using Distributed Map states".
  */
+import type { RoleUse } from '../../lib/local/step-functions/contract.ts';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import type { Needed } from './needed.ts';
 import { functionArn } from './paths.ts';
 import { onMachine } from './targets.ts';
 
-export type MachineCall =
-  | { kind: 'invoke'; functionName: string }
-  | { kind: 'nested'; stateMachineArn: string; executionArn: string }
-  | { kind: 'mapChild'; mapRunArn: string; executionArn: string; redriven: boolean };
-
 const MANAGED_RULE = `arn:aws:events:${LOCAL_REGION}:${LOCAL_ACCOUNT}:rule/StepFunctionsGetEventsForStepFunctionsExecutionRule`;
 
-export function machineNeeds(call: MachineCall): Needed[] {
+export function machineNeeds(call: RoleUse): Needed[] {
   switch (call.kind) {
     case 'invoke':
       return [{ action: 'lambda:InvokeFunction', resource: functionArn(call.functionName), context: {} }];

@@ -25,10 +25,10 @@ export interface ServiceRequest {
 
 /**
  * The context keys that are filled in here and by those who ask; a policy that names another one is not judged. Lower case.
- * SecureTransport is `true`: the SDK speaks TLS wherever it is not aimed at a stand-in.
  */
 export const CONTEXT_KEYS: ReadonlySet<string> = new Set([
   'aws:securetransport',
+  's3:tlsversion',
   'aws:principalarn',
   'aws:sourcearn',
   'aws:sourceaccount',
@@ -38,6 +38,9 @@ export const CONTEXT_KEYS: ReadonlySet<string> = new Set([
   'states:statemachinequalifier',
   's3:prefix',
 ]);
+
+/** What every request of an SDK says of itself: on AWS it speaks TLS 1.2 or later, which a stand-in does not. */
+export const TRANSPORT: RequestContext = { 'aws:SecureTransport': 'true', 's3:TlsVersion': '1.3' };
 
 /** `iam:PassRole`, which a service asks about on behalf of who hands it a role. */
 export function passRole(roleArn: string, service: string): Needed {

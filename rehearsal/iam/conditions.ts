@@ -17,6 +17,8 @@ interface Operator {
   negated: boolean;
   holds(wanted: string, given: string): boolean;
   check?(wanted: string, place: string): void;
+  /** Values may be numbers. */
+  numeric?: true;
 }
 
 export interface Condition {
@@ -36,6 +38,11 @@ const checkBoolean = (wanted: string, place: string): void => {
     throw new UnknownToRehearsal(place, JSON.stringify(wanted), '"true" and "false"');
 };
 
+const checkNumber = (wanted: string, place: string): void => {
+  if (wanted === '' || !Number.isFinite(Number(wanted)))
+    throw new UnknownToRehearsal(place, JSON.stringify(wanted), 'numbers');
+};
+
 const OPERATORS: Readonly<Record<string, Operator>> = {
   StringEquals: { negated: false, holds: equals },
   StringNotEquals: { negated: true, holds: equals },
@@ -47,6 +54,12 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   ArnNotEquals: { negated: true, holds: matchesArn, check: checkArnPattern },
   ArnNotLike: { negated: true, holds: matchesArn, check: checkArnPattern },
   Bool: { negated: false, holds: equals, check: checkBoolean },
+  NumericLessThan: {
+    negated: false,
+    holds: (wanted, given) => Number(given) < Number(wanted),
+    check: checkNumber,
+    numeric: true,
+  },
 };
 
 /** Reads a Condition element; throws `UnknownToRehearsal` for what is not known. */
@@ -63,6 +76,7 @@ export function parseConditions(element: Json | undefined, place: string): Condi
       const where = `${at}/${key}`;
       const values = (Array.isArray(value) ? value : [value]).map((each) => {
         if (typeof each === 'boolean') return String(each);
+        if (typeof each === 'number' && operator !== 'Null' && operator.numeric === true) return String(each);
         if (typeof each !== 'string')
           throw new UnknownToRehearsal(where, JSON.stringify(each), 'strings and booleans');
         refuseVariables(each, where);

@@ -75,6 +75,12 @@ export interface LambdaResponse {
   requestId: string;
 }
 
+/** Something that the service does with the rights of an execution's role; on AWS it is this that IAM is asked about. */
+export type RoleUse =
+  | { kind: 'invoke'; functionName: string }
+  | { kind: 'nested'; stateMachineArn: string; executionArn: string }
+  | { kind: 'mapChild'; mapRunArn: string; executionArn: string; redriven: boolean };
+
 /** The Lambda service itself refused (throttled, no such function): `name` is AWS's, e.g. `TooManyRequestsException`. */
 export class LambdaServiceError extends Error {
   readonly statusCode: number;

@@ -211,6 +211,7 @@ describe('what is not known is refused, with its place', () => {
     ],
     ['an inherited name', { ...base, Condition: { toString: { k: 'x' } } }, 'the operator toString'],
     ['a number', { ...base, Condition: { StringEquals: { k: 3 } } }, 'Condition/StringEquals/k: 3'],
+    ['no number', { ...base, Condition: { NumericLessThan: { k: 'x' } } }, 'NumericLessThan/k: "x"'],
     ['a policy variable', { ...base, Resource: `arn:aws:s3:::b/\${aws:username}` }, 'the policy variable'],
     [
       'one in a condition',

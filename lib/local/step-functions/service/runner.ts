@@ -17,6 +17,7 @@ import type {
   HistoryEvent,
   LambdaRequest,
   LambdaResponse,
+  RoleUse,
   RunExecution,
 } from '../contract.ts';
 import type { StatusAnnouncer } from './announcer.ts';
@@ -50,6 +51,7 @@ export interface RunnerParts {
   turns: Turns;
   announcer: StatusAnnouncer;
   invokeLambda(request: LambdaRequest): Promise<LambdaResponse>;
+  onRoleUse(roleArn: string, use: RoleUse): void;
   runExecution: RunExecution;
 }
 
@@ -278,8 +280,11 @@ export function createRunner(parts: RunnerParts): Runner {
     return {
       clock,
       random: parts.random,
-      invokeLambda: parts.invokeLambda,
-      startExecution: (request) => startNested(request),
+      invokeLambda(request) {
+        parts.onRoleUse(record.roleArn, { kind: 'invoke', functionName: request.functionName });
+        return parts.invokeLambda(request);
+      },
+      startExecution: (request) => startNested(record, request),
       runMapChild: (request) => runMapChild(record, request),
       record(event) {
         if (!closing) recordEvent(execution, event);
@@ -293,9 +298,15 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   async function startNested(
+    parent: ExecutionRecord,
     request: Parameters<ExecutionHost['startExecution']>[0],
   ): ReturnType<ExecutionHost['startExecution']> {
     const started = await start(request);
+    parts.onRoleUse(parent.roleArn, {
+      kind: 'nested',
+      stateMachineArn: request.stateMachineArn,
+      executionArn: started.executionArn,
+    });
     const stopChild = () => {
       void stop(started.executionArn, asReason(request.signal.reason)).catch(parts.announcer.report);
     };
@@ -320,6 +331,12 @@ export function createRunner(parts: RunnerParts): Runner {
     if (child.record.status === 'SUCCEEDED') {
       return { executionArn: child.record.executionArn, outcome: outcomeOf(child.record, undefined) };
     }
+    parts.onRoleUse(parent.roleArn, {
+      kind: 'mapChild',
+      mapRunArn: request.mapRunArn,
+      executionArn: child.record.executionArn,
+      redriven: child.resume !== undefined,
+    });
     const execution = launch(child.record, request.definition, child.resume, child.lastEventId);
     const { signal } = request;
     const abort = () => execution.controller.abort(signal.reason);

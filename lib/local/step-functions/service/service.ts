@@ -4,13 +4,15 @@
  * Nothing here listens on a socket: `handle` is given to whoever does, behind the guard of `lib/local/guard.ts`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '../../../blueprint/json.ts';
 import { SYSTEM_CLOCK } from '../../system-clock.ts';
-import type { Clock, LambdaRequest, LambdaResponse } from '../contract.ts';
+import type { Clock, LambdaRequest, LambdaResponse, RoleUse } from '../contract.ts';
 import { runExecution } from '../interpreter/run.ts';
 import { createAnnouncer } from './announcer.ts';
 import type { ServiceContext } from './context.ts';
 import { serve } from './http.ts';
 import { finishDeletion } from './operations/delete-state-machine.ts';
+import { startExecution } from './operations/start-execution.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { recoverExecutions } from './recovery.ts';
 import { redriveStanding } from './redrive-standing.ts';
@@ -30,6 +32,8 @@ export interface StepFunctionsOptions {
   invokeLambda(request: LambdaRequest): Promise<LambdaResponse>;
   /** Hears every start and end of a STANDARD execution that is no map run's child. */
   onStatusChange(event: StatusChangeEvent): void | Promise<void>;
+  /** Hears what executions do with the rights of their machine's role. Default: nobody does. */
+  onRoleUse?(roleArn: string, use: RoleUse): void;
   /** Default: the system's. */
   clock?: Clock;
   /** In [0, 1). Default: Math.random. */
@@ -45,6 +49,8 @@ export interface StepFunctionsOptions {
 export interface StepFunctionsService {
   /** Answers one request; never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** StartExecution for who needs no HTTP: the scheduler. Throws `ApiError`. */
+  startExecution(request: JsonObject): Promise<JsonObject>;
   /** Leaves running executions to be found as aborted at the next start; resolves when nothing is left running. */
   close(): Promise<void>;
 }
@@ -85,6 +91,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
     turns,
     announcer,
     invokeLambda: (request) => options.invokeLambda(request),
+    onRoleUse: (roleArn, use) => options.onRoleUse?.(roleArn, use),
     runExecution,
   });
   const background = new Set<Promise<void>>();
@@ -115,6 +122,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
     announcer.announce(record, redriveStanding(record, machineStatus, clock.now()));
   }
   return {
+    startExecution: (request) => startExecution(context, request),
     handle: (request, response) =>
       serve(request, response, (operation, input) => OPERATIONS.get(operation)?.(context, input), onFailure),
     async close() {
