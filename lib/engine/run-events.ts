@@ -9,6 +9,7 @@ import { executionRunId } from '../store/run-id.ts';
 import { getRun } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { applyExecutionState, executionOf } from './reconcile.ts';
+import { countScheduledRun } from './schedule-failures.ts';
 
 export const statusEvent = z.looseObject({
   source: z.literal('aws.states'),
@@ -45,6 +46,7 @@ export async function applyStatusEvent(env: EngineEnvironment, event: StatusEven
     cause: detail.cause ?? undefined,
     stoppedAt: detail.stopDate == null ? undefined : new Date(detail.stopDate).toISOString(),
   });
+  await countScheduledRun(env, after);
   return after.status;
 }
 

@@ -7,11 +7,13 @@ import { compileDocument } from '../compile/compile.ts';
 import { getDocument } from '../store/documents.ts';
 import type { Principal, WorkflowHead } from '../store/records.ts';
 import { getHead, getRevision, listHeads, tombstone } from '../store/workflows.ts';
+import { audited } from './audit.ts';
 import { summaryOf } from './bounded.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
+import { deleteSchedulesOf } from './remove-schedules.ts';
 
 /** A document up to this size is answered whole, and so is a machine. */
 const MAX_DOCUMENT_BYTES = 32 * 1024;
@@ -130,13 +132,32 @@ export async function revisionOf(
   return { ...record, stateMachineArn: record.stateMachineArn, versionArn: record.versionArn };
 }
 
-/** The tool `delete_workflow`: a tombstone. The machine and the numbering stay; what runs goes on. */
-export async function deleteWorkflow(env: EngineEnvironment, principal: Principal, id: string) {
+/**
+ * The tool `delete_workflow`: its schedules go, then a tombstone. The machine and the numbering stay; what runs goes on.
+ */
+export function deleteWorkflow(env: EngineEnvironment, principal: Principal, id: string) {
+  return audited(
+    env,
+    principal,
+    { action: 'workflow.delete', workflow: id },
+    () => remove(env, principal, id),
+    ({ revision }) => ({ revision }),
+  ).then(() => ({ id, deleted: true }));
+}
+
+async function remove(
+  env: EngineEnvironment,
+  principal: Principal,
+  id: string,
+): Promise<{ revision: number }> {
   const head = await liveHead(env, id);
   requireChange(principal, head);
+  await deleteSchedulesOf(env, id);
   const deleted = await tombstone(env.store, id, head.revision, new Date(env.now()).toISOString());
   if (deleted === undefined) {
     throw new EngineError('Conflict', `workflow "${id}" was changed meanwhile; read it and try again`);
   }
-  return { id, deleted: true };
+  // Who made one meanwhile looks at the tombstone as well.
+  await deleteSchedulesOf(env, id);
+  return { revision: head.revision };
 }

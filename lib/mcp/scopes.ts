@@ -20,6 +20,7 @@ export const ACCESS: Readonly<Record<Kind, Readonly<Record<string, Scope>>>> = {
     get_run: 'runs:read',
     list_runs: 'runs:read',
     cancel_run: 'runs:cancel',
+    schedule_workflow: 'schedules:write',
     list_tools: 'tools:read',
     call_tool: 'tools:call',
   },

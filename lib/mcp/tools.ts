@@ -10,6 +10,7 @@ import { listRuns } from './tools/list-runs.ts';
 import { listTools } from './tools/list-tools.ts';
 import { listWorkflows } from './tools/list-workflows.ts';
 import { runWorkflow } from './tools/run-workflow.ts';
+import { scheduleWorkflow } from './tools/schedule-workflow.ts';
 import { validateWorkflow } from './tools/validate-workflow.ts';
 
 export const ENDPOINT_TOOLS: readonly EndpointTool[] = [
@@ -22,6 +23,7 @@ export const ENDPOINT_TOOLS: readonly EndpointTool[] = [
   getRun,
   listRuns,
   cancelRun,
+  scheduleWorkflow,
   listTools,
   callTool,
 ];

@@ -91,6 +91,7 @@ const ARGUMENTS: Record<string, JsonObject> = {
   get_run: { runId: 'none' },
   list_runs: {},
   cancel_run: { runId: 'none' },
+  schedule_workflow: { id: 'none' },
   list_tools: { query: 'echo' },
   call_tool: { tool: 'echo', params: { message: 'x' } },
 };
