@@ -4,10 +4,7 @@
  */
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SchedulerClient } from '@aws-sdk/client-scheduler';
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { secretsManagerClient } from '../lib/downstream/secrets-manager.ts';
 import { clientConfig } from '../lib/store/aws-config.ts';
 import { openStore, type Store } from '../lib/store/store.ts';
 import type { Environment } from './environment.ts';
@@ -15,9 +12,6 @@ import { VARIABLES } from './variables.ts';
 
 /** An invocation of call-tool, which must be over, and told, before the endpoint's own answer is: 50 s. */
 const INVOKE_TIMEOUT_MS = 45_000;
-
-/** A call waits for its server's secrets. */
-const SECRET_TIMEOUT_MS = 5000;
 
 export function regionOf(environment: Environment): string {
   return environment.text('AWS_REGION');
@@ -45,19 +39,16 @@ export function schedulerOf(environment: Environment): SchedulerClient {
   return new SchedulerClient(clientConfig({ region: regionOf(environment) }));
 }
 
-/** Of the downstream servers' secrets; its code is loaded where there is one. */
-export function secretsManagerOf(environment: Environment): Promise<SecretsManagerClient> {
-  return secretsManagerClient(clientConfig({ region: regionOf(environment) }, SECRET_TIMEOUT_MS));
-}
-
 /** A request of an agent may wait for it. */
-const SECRET_TIMEOUT_MS = 3000;
+const OWN_SECRET_TIMEOUT_MS = 3000;
 
-/** Reads the current text of a secret. Rejects where it has none, or within seconds where it cannot be read. */
+/** Reads the current text of a secret of ours. Rejects where it has none, or within seconds where it cannot be read. */
 export function secretReaderOf(environment: Environment): (arn: string) => Promise<string> {
-  const client = new SecretsManagerClient(clientConfig({ region: regionOf(environment) }, SECRET_TIMEOUT_MS));
+  let client: Promise<SecretsManagerClient> | undefined;
   return async (arn) => {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: arn }));
+    const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
+    client ??= secretsManagerClient(clientConfig({ region: regionOf(environment) }, OWN_SECRET_TIMEOUT_MS));
+    const { SecretString } = await (await client).send(new GetSecretValueCommand({ SecretId: arn }));
     if (SecretString === undefined) throw new Error('the secret holds bytes, not a text');
     return SecretString;
   };
