@@ -31,7 +31,7 @@ const RUN_VALUES: readonly string[] = ['$params', '$output', '$errors'];
 export type AnswerStatus = Exclude<RunStatus, 'STARTING'>;
 
 /** A run that waits for its first task is running as far as its caller can tell. */
-export function runAnswerStatus(run: RunRecord): AnswerStatus {
+export function runAnswerStatus(run: Pick<RunRecord, 'status'>): AnswerStatus {
   return run.status === 'STARTING' ? 'RUNNING' : run.status;
 }
 
