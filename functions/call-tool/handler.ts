@@ -19,13 +19,14 @@ import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
 import { faultFields, leavingError } from '../../lib/steps/failure.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
+import type { Sender } from '../../lib/store/lazy-client.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type LogEntry, SILENT, type Telemetry } from '../../lib/telemetry/telemetry.ts';
 
 export interface CallToolDependencies {
   store: Store;
   pool: Pool;
-  sfn: SFNClient;
+  sfn: Sender<SFNClient>;
   /** Of the pool's configuration; the endpoint reads the catalog that is stored under it. */
   serversHash: string;
   /**
@@ -73,7 +74,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
       case 'catalog':
         return answerCatalog(pool, store, dependencies.serversHash, request, now);
       case 'try':
-        return answerTry(pool, request, now);
+        return answerTry(pool, shared, request);
       case 'dryRun':
         return answerDryRun(pool, store, request, now);
       default:

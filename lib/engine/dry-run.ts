@@ -24,6 +24,13 @@ export async function dryRunWorkflow(
   requireTools(principal, document);
   const { params, problems } = resolveParams(document.blueprint.params ?? {}, request.params);
   if (problems.length > 0) throw new EngineError('Invalid', problems.join('; '));
-  const answer = await dryRun(env, { workflow: head.workflow, revision, hash, params, hops: request.hops });
+  const answer = await dryRun(env, {
+    workflow: head.workflow,
+    revision,
+    hash,
+    params,
+    hops: request.hops,
+    ...(principal.tools === undefined ? {} : { allowed: principal.tools }),
+  });
   return { dryRun: true, id: head.workflow, revision, ...answer };
 }

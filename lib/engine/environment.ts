@@ -2,6 +2,7 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { Sender } from '../store/lazy-client.ts';
 import type { Store } from '../store/store.ts';
 import type { LogEntry, Telemetry } from '../telemetry/telemetry.ts';
 import type { CursorSecret } from './cursors.ts';
@@ -28,6 +29,8 @@ export interface EngineConfig {
   /** EventBridge Scheduler's group that all schedules are in, and the role that it starts machines with. */
   schedules: { groupName: string; roleArn: string };
   limits: EngineLimits;
+  /** Longest that a request is held before it is answered, in ms; absent: as long as it takes. */
+  maxHeldMs?: number;
   /** Logs and traces of the machines' executions; absent: none. */
   machines?: MachineOptions;
 }
@@ -43,9 +46,9 @@ export interface MachineOptions {
 
 export interface EngineEnvironment {
   store: Store;
-  sfn: SFNClient;
-  lambda: LambdaClient;
-  scheduler: SchedulerClient;
+  sfn: Sender<SFNClient>;
+  lambda: Sender<LambdaClient>;
+  scheduler: Sender<SchedulerClient>;
   config: EngineConfig;
   /** Epoch milliseconds. */
   now(): number;

@@ -17,15 +17,25 @@ export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** All faults of a refused blueprint. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Of LimitExceeded, where it is known. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: EngineErrorCode,
     message: string,
-    options: { diagnostics?: readonly Diagnostic[]; cause?: unknown } = {},
+    options: { diagnostics?: readonly Diagnostic[]; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'EngineError';
     this.code = code;
     this.diagnostics = options.diagnostics ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The caller was not answered in the time that a request is held; what was under way goes on. */
+export class HeldTooLong extends EngineError {
+  constructor(message: string) {
+    super('Unavailable', message);
   }
 }

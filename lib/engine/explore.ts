@@ -1,11 +1,12 @@
-/** Looking at the downstream tools and trying one: what an agent does before it writes a blueprint. */
+/** Looking at the downstream tools: what an agent does before it writes a blueprint. */
 import { isJsonObject, type Json, type JsonObject } from '../blueprint/json.ts';
+import { allowsServer, allowsTool } from '../blueprint/tool-allow-list.ts';
 import { visibleText } from '../downstream/clean-text.ts';
 import type { ToolInfo } from '../downstream/tool-info.ts';
 import { setField } from '../expression/values.ts';
 import { bytesOf } from '../steps/sample.ts';
 import type { Principal } from '../store/records.ts';
-import { getCatalog, tryTool } from './catalog.ts';
+import { getCatalog } from './catalog.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 
@@ -17,7 +18,9 @@ const MAX_LONG_DESCRIPTION = 2000;
 /** All schemas of an answer together. A tool whose schemas do not fit comes with their size. */
 const SCHEMA_BYTES = 32 * 1024;
 
-/** The tool `list_tools`. Servers that cannot be reached are named beside the tools of the others. */
+/**
+ * The tool `list_tools`: those that the caller may use. Servers that cannot be reached are named beside the tools of the others.
+ */
 export async function listTools(
   env: EngineEnvironment,
   principal: Principal,
@@ -32,7 +35,13 @@ export async function listTools(
   const { cursorSecret } = env.config;
   const from = args.cursor === undefined ? 0 : Number(await openCursor(cursorSecret, query, args.cursor));
   const catalog = await getCatalog(env, args.cursor === undefined && args.query === undefined);
-  const matches = catalog.tools.filter((tool) => matchesQuery(tool, args.server, args.query));
+  const { tools: list } = principal;
+  const matches = catalog.tools.filter(
+    (tool) =>
+      allowsTool(list, { server: tool.server, tool: tool.name }) &&
+      matchesQuery(tool, args.server, args.query),
+  );
+  const unavailable = catalog.unavailable.filter(({ server }) => allowsServer(list, server));
   const withSchema = matches.length <= MATCHES_WITH_SCHEMA;
   let left = SCHEMA_BYTES;
   const tools = matches.slice(from, from + PAGE).map((tool) => {
@@ -45,8 +54,10 @@ export async function listTools(
   });
   return {
     tools,
-    ...(from === 0 && catalog.unavailable.length > 0 ? { unavailable: catalog.unavailable } : {}),
-    ...(matches.length === 0 ? { servers: catalog.servers } : {}),
+    ...(from === 0 && unavailable.length > 0 ? { unavailable } : {}),
+    ...(matches.length === 0
+      ? { servers: catalog.servers.filter((server) => allowsServer(list, server)) }
+      : {}),
     ...(from + PAGE < matches.length
       ? { total: matches.length, nextCursor: await sealCursor(cursorSecret, query, String(from + PAGE)) }
       : {}),
@@ -93,13 +104,4 @@ function withVisibleTexts(value: Json): Json {
     setField(object, key, isText ? visibleText(inner) : withVisibleTexts(inner));
   }
   return object;
-}
-
-/** The tool `call_tool`: one trial call; a tool's own failure is an answer with `isError`, not an error of ours. */
-export async function callTool(
-  env: EngineEnvironment,
-  _principal: Principal,
-  args: { tool: string; params?: JsonObject | undefined; hops: number },
-) {
-  return { ...(await tryTool(env, { tool: args.tool, params: args.params ?? {}, hops: args.hops })) };
 }

@@ -26,6 +26,21 @@ export const LOCAL_PRINCIPAL: Principal = { kind: 'local', id: 'local', scopes: 
 /** Owner of the blueprints that ship with the product. */
 export const STACK_PRINCIPAL: Principal = { kind: 'stack', id: 'stack', scopes: [] };
 
+/** Kinds that come from outside. Schedules and the console start runs in an owner's name, without a request. */
+const OUTSIDE = ['token', 'iam', 'oauth'] as const;
+
+/**
+ * The one gate that every request's principal passes, however the host made it. An id begins with its kind, so no two kinds
+ * share one and none from outside is `local` or `stack`: ownership compares ids alone.
+ * @throws Error when its id is not one of its kind: `token:NAME`, `iam:ARN`, `oauth:SUBJECT`, or `local`.
+ */
+export function requirePrincipal({ kind, id }: Principal): void {
+  const own =
+    OUTSIDE.some((each) => each === kind) && id.startsWith(`${kind}:`) && id.length > kind.length + 1;
+  if (own || (kind === 'local' && id === LOCAL_PRINCIPAL.id)) return;
+  throw new Error(`"${id}" is no id of a principal of kind ${kind}`);
+}
+
 export function isAdmin(principal: Principal): boolean {
   return principal.scopes.includes('admin');
 }

@@ -10,11 +10,10 @@ import {
   ConflictException,
   CreateStateMachineCommand,
   type CreateStateMachineCommandInput,
-  type SFNClient,
   UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn';
 import { documentHash } from '../blueprint/canonical.ts';
-import type { Json } from '../blueprint/json.ts';
+import { isJsonObject, type Json } from '../blueprint/json.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
 import { putDocument } from '../store/documents.ts';
@@ -27,6 +26,7 @@ import {
   publishRevision,
   putRevision,
 } from '../store/workflows.ts';
+import { audited } from './audit.ts';
 import { type ShownDiagnostic, shownDiagnostics } from './bounded.ts';
 import type { EngineEnvironment, MachineOptions } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -53,11 +53,27 @@ export interface Saved {
  * @param options.readOnly the blueprint belongs to the deployment: agents cannot change it.
  * @throws EngineError Invalid with every diagnostic, Forbidden, Conflict when another save is under way.
  */
-export async function saveBlueprint(
+export function saveBlueprint(
   env: EngineEnvironment,
   principal: Principal,
   input: Json,
   options: { readOnly?: boolean } = {},
+): Promise<Saved> {
+  const id = isJsonObject(input) && typeof input.id === 'string' ? input.id : undefined;
+  return audited(
+    env,
+    principal,
+    { action: 'workflow.save', workflow: id },
+    () => save(env, principal, input, options),
+    ({ unchanged, revision }) => (unchanged === true ? undefined : { revision }),
+  );
+}
+
+async function save(
+  env: EngineEnvironment,
+  principal: Principal,
+  input: Json,
+  options: { readOnly?: boolean },
 ): Promise<Saved> {
   const { diagnostics, valid } = await checkBlueprint(env, input, {
     // The deployment's own blueprints name their servers, and must not wait for them to start.
@@ -202,7 +218,7 @@ function observation(machines: MachineOptions | undefined): Observation {
 
 /** @returns undefined when there is a machine of that name already. */
 async function createMachine(
-  sfn: SFNClient,
+  sfn: EngineEnvironment['sfn'],
   machine: { name: string; definition: string; roleArn: string } & Observation,
   hash: string,
 ): Promise<Machine | undefined> {

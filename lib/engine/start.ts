@@ -14,6 +14,8 @@ import type { Principal, RunRecord } from '../store/records.ts';
 import { keyedRunId, randomRunId } from '../store/run-id.ts';
 import { createRun, getRun } from '../store/runs.ts';
 import { putValue } from '../store/values.ts';
+import { requireOpenRun } from './admission.ts';
+import { audited } from './audit.ts';
 import { requireTools } from './bound-tools.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -36,20 +38,39 @@ function hashParams(params: JsonObject): string {
 /**
  * Starts a run of a workflow as `principal`; a repeat under the same idempotency key answers the run of the first, whatever has
  * become of the workflow since.
- * @throws EngineError NotFound, Forbidden (its tools), Invalid (parameters), Conflict (the key was used with other parameters), Unavailable
+ * @throws EngineError NotFound, Forbidden (its tools), Invalid (parameters), LimitExceeded (open runs), Conflict (the key was
+ * used with other parameters), Unavailable
  */
 export async function startRun(
   env: EngineEnvironment,
   principal: Principal,
   request: StartRequest,
 ): Promise<RunRecord> {
+  const { record } = await audited(
+    env,
+    principal,
+    { action: 'run.start', workflow: request.id, trigger: 'call' },
+    () => start(env, principal, request),
+    // A repeat starts nothing new.
+    ({ created, record: { revision, run } }) => (created ? { revision, run } : undefined),
+  );
+  return record;
+}
+
+interface Started {
+  /** False for a repeat. */
+  created: boolean;
+  record: RunRecord;
+}
+
+async function start(env: EngineEnvironment, principal: Principal, request: StartRequest): Promise<Started> {
   const { id, idempotencyKey, params: given = {} } = request;
   if (idempotencyKey === undefined) return startNew(env, principal, request, randomRunId(), given);
   const run = keyedRunId(principal.id, id, idempotencyKey);
   const existing = await getRun(env.store, run);
   return existing === undefined
     ? startNew(env, principal, request, run, given)
-    : repeat(env, existing, given);
+    : { created: false, record: await repeat(env, existing, given) };
 }
 
 async function startNew(
@@ -58,12 +79,13 @@ async function startNew(
   request: StartRequest,
   run: string,
   given: JsonObject,
-): Promise<RunRecord> {
+): Promise<Started> {
   const head = await liveHead(env, request.id);
   const revision = await revisionOf(env, head, request.revision);
   const document = await getDocument(env.store, head.workflow, revision.hash);
   requireTools(principal, document);
   const params = checkedParams(document, given);
+  await requireOpenRun(env, principal);
   const now = new Date(env.now()).toISOString();
   const { created, run: record } = await createRun(env.store, {
     run,
@@ -88,10 +110,10 @@ async function startNew(
     subRuns: 0,
     errorCount: 0,
   });
-  if (!created) return repeat(env, record, given);
+  if (!created) return { created, record: await repeat(env, record, given) };
   await putValue(env.store, run, '$params', params);
   await startExecution(env, record);
-  return record;
+  return { created, record };
 }
 
 /** @throws EngineError Invalid, with every fault. */

@@ -16,14 +16,18 @@ import { HOPS_META_KEY } from '../downstream/call.ts';
 import { shownDiagnostics } from '../engine/bounded.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
+import { heldUntil, withinHold } from '../engine/hold.ts';
 import type { Principal } from '../store/records.ts';
 import type { RequestOutcome } from '../telemetry/telemetry.ts';
 import { parseArguments } from './arguments.ts';
+import { auditRefusal } from './audit-refusal.ts';
 import { internalFault } from './faults.ts';
+import { listOnly } from './listed-tools.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { authorize } from './scopes.ts';
 import type { EndpointTool, ToolContext } from './tool.ts';
+import { callTool } from './tools/call-tool.ts';
 import { ENDPOINT_TOOLS } from './tools.ts';
 
 export const SERVER_INFO = { name: 'mcp-workflow-engine', version: '0.1.0' };
@@ -35,6 +39,12 @@ const INSTRUCTIONS =
 export function createServer(env: EngineEnvironment, principal: Principal): McpServer {
   const server = new McpServer(SERVER_INFO, { instructions: INSTRUCTIONS });
   for (const tool of ENDPOINT_TOOLS) registerTool(server, tool, env, principal);
+  if (env.config.callTool === 'off') {
+    listOnly(
+      server,
+      ENDPOINT_TOOLS.filter((tool) => tool.name !== callTool.name),
+    );
+  }
   registerPrompts(server, env, principal);
   registerResources(server, env, principal);
   return server;
@@ -88,16 +98,28 @@ async function answerCall(
   given: unknown,
   context: ServerContext,
 ): Promise<Answered> {
+  let begun = false;
   try {
     authorize(principal, 'tool', tool.name);
     const args = parseArguments(tool.name, tool.input, given);
-    const answer = await tool.run(args, toolContext(env, principal, context));
+    begun = true;
+    const until = heldUntil(env);
+    const work = tool.run(args, { ...toolContext(env, principal, context), heldUntil: until });
+    const answer = await withinHold(env, until, adviceFor(tool), work);
     return { outcome: 'succeeded', result: success(tool, answer) };
   } catch (error) {
     const fault = error instanceof EngineError ? error : internalFault(env, tool.name, error);
+    // What the engine was asked to do it tells of itself.
+    if (!begun) auditRefusal(env, principal, tool.name, given, fault);
     const ours = fault.code === 'Internal' || fault.code === 'Unavailable';
     return { outcome: ours ? 'failed' : 'refused', result: failure(fault) };
   }
+}
+
+function adviceFor({ annotations }: EndpointTool): string {
+  return annotations.readOnlyHint === true
+    ? 'ask for less, or try again'
+    : 'it may still take effect; look (list_runs, get_workflow) before it is repeated';
 }
 
 const listed = new WeakMap<EndpointTool, StandardSchemaWithJSON>();
@@ -142,11 +164,12 @@ function success(tool: EndpointTool, answer: unknown): CallToolResult {
   return { content, structuredContent: answer as Record<string, unknown> };
 }
 
-function failure({ code, message, diagnostics }: EngineError): CallToolResult {
+function failure({ code, message, diagnostics, retryAfterSeconds }: EngineError): CallToolResult {
   const shown =
     diagnostics.length === 0
       ? {}
       : { ...shownDiagnostics(diagnostics, 'error'), ...shownDiagnostics(diagnostics, 'warning') };
-  const body = { code, message, ...shown };
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  const body = { code, message, ...retry, ...shown };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
 }

@@ -11,6 +11,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Engines that the request came through (`_meta`); 0 from an agent. */
   hops: number;
+  /** Epoch ms by which the request is to be answered; absent: as long as it takes. */
+  heldUntil?: number | undefined;
   /** Present when the caller asked for progress notifications. */
   progress?: (done: number, total: number, message: string) => Promise<void>;
 }

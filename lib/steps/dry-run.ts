@@ -37,7 +37,15 @@ export async function answerDryRun(
     open: new WeakSet(),
     opened: 0,
   };
-  const place = { dry, loaded, prefix: '', depth: 0, hypothetical: false, errors: [] };
+  const place = {
+    dry,
+    loaded,
+    prefix: '',
+    depth: 0,
+    hypothetical: false,
+    allowed: request.allowed,
+    errors: [],
+  };
   const end = await walkProgram(place, { params: request.params, revision: request.revision }, walkList);
   const { steps, omitted } = dry.list;
   const walked = { steps, ...(omitted === 0 ? {} : { omitted }), calls: dry.calls };

@@ -29,6 +29,12 @@ export interface TryRequest {
   timeoutMs?: number;
   /** Engines that the request came through. */
   hops?: number;
+  /** The run that records the call, opened before. */
+  run: string;
+  /** The caller's allow-list; absent: all tools. */
+  allowed?: string[];
+  /** Only a tool that a trusted server annotates as read-only is called. */
+  readOnly?: boolean;
 }
 
 /**
@@ -58,6 +64,8 @@ export interface DryRunRequest {
   params: JsonObject;
   /** Engines that the request came through. */
   hops?: number;
+  /** The caller's allow-list; absent: all tools. */
+  allowed?: string[];
 }
 
 /**

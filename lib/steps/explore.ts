@@ -1,16 +1,20 @@
 /** What call-tool answers outside runs: the catalog of tools, and a trial call. */
-import { StepFailure } from '../blueprint/errors.ts';
+import { type StepError, StepFailure } from '../blueprint/errors.ts';
 import type { Json } from '../blueprint/json.ts';
 import { storeBlobs } from '../downstream/blobs.ts';
 import { callTool, ToolFailure, type ToolResult } from '../downstream/call.ts';
 import { readCatalog, resolveTool } from '../downstream/catalog.ts';
-import { cleanText } from '../downstream/clean-text.ts';
 import type { Pool } from '../downstream/pool.ts';
+import type { ToolInfo } from '../downstream/tool-info.ts';
 import { resultValue } from '../downstream/value.ts';
 import { putCatalog } from '../store/catalog.ts';
 import type { Store } from '../store/store.ts';
+import { putBlob } from '../store/values.ts';
 import type { CatalogAnswer, CatalogRequest, TryAnswer, TryRequest } from './explore-protocol.ts';
+import { stepErrorOf } from './failure.ts';
 import { bytesOf, sampleOf } from './sample.ts';
+import { endTry, isTryOpen, type TryEnvironment, watchTry } from './try-run.ts';
+import { requireTool } from './work.ts';
 
 const MAX_VALUE_BYTES = 8 * 1024;
 const MAX_CONTENT_BYTES = 1024;
@@ -36,28 +40,67 @@ export async function answerCatalog(
   return catalog;
 }
 
-/** One call. What the tool or its server does wrong is part of the answer, for that is what an agent wants to learn. */
-export async function answerTry(pool: Pool, request: TryRequest, now: () => number): Promise<TryAnswer> {
-  const started = now();
-  const done = (answer: Omit<TryAnswer, 'ms'>): TryAnswer => ({ ...answer, ms: now() - started });
-  let server = '';
-  let tool = request.tool;
+/**
+ * One call, recorded in the run that the request names. What the tool or its server does wrong is part of the answer, for that
+ * is what an agent wants to learn; so is a tool that the caller may not use.
+ */
+export async function answerTry(pool: Pool, env: TryEnvironment, request: TryRequest): Promise<TryAnswer> {
+  const { store, clock } = env;
+  const started = clock.now();
+  const done = (answer: Omit<TryAnswer, 'ms'>): TryAnswer => ({ ...answer, ms: clock.now() - started });
+  const place = { server: '', tool: request.tool };
+  const watch = watchTry(store, clock, request.run);
   try {
-    ({ server, name: tool } = await resolveTool(pool, request.tool));
+    const info = await resolveTool(pool, request.tool);
+    place.server = info.server;
+    place.tool = info.name;
+    requireTool(request.allowed, place);
+    if (request.readOnly === true) requireReadOnly(pool, info);
+    // It may have been cancelled while its server was starting.
+    if (!(await isTryOpen(store, request.run))) throw cancelled();
     const result = await callTool(pool, {
-      server,
-      tool,
+      ...place,
       arguments: request.params,
       hops: request.hops ?? 0,
+      run: request.run,
+      signal: watch.signal,
       ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     });
-    return done({ server, tool, isError: false, ...(await shown(result)) });
+    const stored = await storeBlobs(result, (bytes, mimeType) =>
+      putBlob(store, request.run, bytes, mimeType),
+    );
+    await endTry(env, request.run, { ...place, value: resultValue(stored) });
+    return done({ ...place, isError: false, ...(await shown(result)) });
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
-    const fault = { kind: error.kind, message: cleanText(error.message) };
+    const fault = stepErrorOf(error, { step: 'call_tool', path: 'call_tool', attempts: 1, ...found(place) });
+    await endTry(env, request.run, { ...place, error: fault });
     const content = error instanceof ToolFailure ? { content: await contentOf(error.result) } : {};
-    return done({ server, tool, isError: true, value: null, ...content, error: fault });
+    const { kind, message } = fault;
+    return done({ ...place, isError: true, value: null, ...content, error: { kind, message } });
+  } finally {
+    watch.end();
+    await pool.releaseRun(request.run);
   }
+}
+
+/** A tool whose server is not known is told by the sentence alone. */
+function found({ server, tool }: { server: string; tool: string }): Pick<StepError, 'server' | 'tool'> {
+  return server === '' ? {} : { server, tool };
+}
+
+function requireReadOnly(pool: Pool, { server, name, annotations }: ToolInfo): void {
+  const trusted = pool.servers.get(server)?.config.trustAnnotations === true;
+  if (trusted && annotations.readOnlyHint === true) return;
+  throw new StepFailure(
+    'ToolNotAllowed',
+    `call_tool may try read-only tools alone here, and "${server}/${name}" is not known to be one; nothing was sent`,
+    { server, tool: name },
+  );
+}
+
+function cancelled(): StepFailure {
+  return new StepFailure('Cancelled', 'the call was cancelled before it was sent');
 }
 
 async function shown(result: ToolResult): Promise<Pick<TryAnswer, 'from' | 'value' | 'bytes' | 'content'>> {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { callTool as call } from '../../engine/explore.ts';
+import { callTool as call } from '../../engine/try-tool.ts';
 import { defineTool } from '../tool.ts';
-import { params } from './schemas.ts';
+import { params, runId } from './schemas.ts';
 
 export const callTool = defineTool({
   name: 'call_tool',
   description: 'Try one downstream tool; `value` is what steps.ID would be.',
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({ tool: z.string().describe('name or server/name'), params }),
-  output: z.looseObject({ server: z.string(), tool: z.string(), isError: z.boolean() }),
-  run: (args, { env, principal, hops }) => call(env, principal, { ...args, hops }),
+  output: z.looseObject({ runId, server: z.string(), tool: z.string(), isError: z.boolean() }),
+  run: (args, { env, principal, hops, heldUntil }) => call(env, principal, { ...args, hops, heldUntil }),
 });

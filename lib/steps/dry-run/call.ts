@@ -11,6 +11,7 @@ import { setField, truthy } from '../../expression/values.ts';
 import { requireArguments } from '../call/arguments.ts';
 import type { DryRunStep } from '../explore-protocol.ts';
 import type { Frame, Outcome } from '../frame.ts';
+import { requireTool } from '../work.ts';
 import { hasUnknown, resolvePartly } from './partial.ts';
 import { openOutcome, type Place, scopeAt } from './place.ts';
 
@@ -39,6 +40,7 @@ export async function dryCall(
   const server = bound?.server ?? node.server;
   const tool = await resolveTool(dry.pool, server === undefined ? node.tool : `${server}/${node.tool}`);
   trace.entry.tool = `${tool.server}/${tool.name}`;
+  requireTool(place.allowed, { server: tool.server, tool: tool.name });
   const { required } = tool.inputSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   requireArguments(node, args.value, names);

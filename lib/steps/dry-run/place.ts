@@ -1,6 +1,7 @@
 /** Where a dry run stands: the whole of it, the program it is in, and the scope that a step's templates see there. */
 import type { StepError } from '../../blueprint/errors.ts';
 import type { Json, JsonObject } from '../../blueprint/json.ts';
+import type { ToolAllowList } from '../../blueprint/tool-allow-list.ts';
 import type { StepNode } from '../../compile/program.ts';
 import type { Pool } from '../../downstream/pool.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,6 +35,8 @@ export interface Place {
   depth: number;
   /** Inside something that a run may not come to: nothing is called. */
   hypothetical: boolean;
+  /** The allow-list of the authority that the program would run with; undefined: all tools. */
+  allowed: ToolAllowList;
   /** Of the program's own run so far. */
   errors: StepError[];
 }

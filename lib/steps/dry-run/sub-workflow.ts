@@ -3,6 +3,7 @@ import { StepFailure } from '../../blueprint/errors.ts';
 import type { Json, JsonObject } from '../../blueprint/json.ts';
 import { MAX_SUBWORKFLOW_DEPTH } from '../../blueprint/limits.ts';
 import { resolveParams } from '../../blueprint/params.ts';
+import type { ToolAllowList } from '../../blueprint/tool-allow-list.ts';
 import type { WorkflowCallNode } from '../../compile/program.ts';
 import { getBoundRevision, getHead } from '../../store/workflows.ts';
 import { loadDocument } from '../documents.ts';
@@ -33,7 +34,8 @@ export async function drySubWorkflow(
   if (args.unresolved.length > 0) {
     entry.unresolved = [...new Set([...(entry.unresolved ?? []), ...args.unresolved])];
   }
-  const { revision, hash } = await target(place, node);
+  const { revision, hash, pinned } = await target(place, node);
+  const allowed = pinned ? await allowedByPinner(place, node) : place.allowed;
   const loaded = await loadDocument(dry.store, node.workflow, hash);
   const params = checked(node, loaded.index.program.params, args.value);
   trace.listed = dry.list.add(entry);
@@ -44,6 +46,7 @@ export async function drySubWorkflow(
       prefix: `${place.prefix}${frame.at}${node.id}>`,
       depth: place.depth + 1,
       hypothetical: place.hypothetical,
+      allowed,
       errors: [],
     },
     { params, revision },
@@ -68,7 +71,7 @@ function adopted(place: Place, node: WorkflowCallNode, frame: Frame, end: Progra
 async function target(
   { dry, loaded }: Place,
   node: WorkflowCallNode,
-): Promise<{ revision: number; hash: string }> {
+): Promise<{ revision: number; hash: string; pinned: boolean }> {
   const { workflows } = loaded.document;
   const bound = Object.hasOwn(workflows, node.id) ? workflows[node.id] : undefined;
   const head = await getHead(dry.store, node.workflow);
@@ -76,9 +79,9 @@ async function target(
     const what = head === undefined ? 'does not exist' : 'has been deleted';
     throw new StepFailure('SubWorkflowFailed', `step "${node.id}": the workflow "${node.workflow}" ${what}`);
   }
-  if (bound === undefined) return head;
+  if (bound === undefined) return { revision: head.revision, hash: head.hash, pinned: false };
   const { revision, hash } = bound;
-  if (revision !== undefined) return { revision, hash };
+  if (revision !== undefined) return { revision, hash, pinned: true };
   const found = await getBoundRevision(dry.store, bound);
   if (found === undefined) {
     throw new StepFailure(
@@ -86,7 +89,18 @@ async function target(
       `step "${node.id}": the workflow "${node.workflow}" has no such revision`,
     );
   }
-  return found;
+  return { revision: found.revision, hash, pinned: true };
+}
+
+/** As in a run (ops/prepare.ts): with the authority of who saved the revision that pins it. */
+async function allowedByPinner({ dry, loaded }: Place, node: WorkflowCallNode): Promise<ToolAllowList> {
+  const { hash, document } = loaded;
+  const saved = await getBoundRevision(dry.store, { workflow: document.blueprint.id, hash });
+  if (saved !== undefined) return saved.principal.tools;
+  throw new StepFailure(
+    'SubWorkflowFailed',
+    `step "${node.id}": there is no record of who pinned the workflow "${node.workflow}", so it has no authority`,
+  );
 }
 
 /** The child's parameters, checked as far as they are known. */
