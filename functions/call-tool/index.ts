@@ -1,11 +1,13 @@
 /** What Lambda loads as call-tool. Its asset has `mcp.json` beside it, and below `servers/` the stdio servers. */
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { Context } from 'aws-lambda';
 import { loadServers } from '../../lib/downstream/config.ts';
 import { createPool } from '../../lib/downstream/pool.ts';
+import { readFromSecretsManager } from '../../lib/downstream/secrets-manager.ts';
 import { limitsOf } from '../../lib/steps/limits.ts';
-import { SILENT } from '../../lib/telemetry/telemetry.ts';
-import { stepFunctionsOf, storeOf } from '../clients.ts';
+import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
+import { secretsManagerOf, stepFunctionsOf, storeOf } from '../clients.ts';
 import { Environment } from '../environment.ts';
 import { VARIABLES } from '../variables.ts';
 import { createCallTool } from './handler.ts';
@@ -17,13 +19,18 @@ const servers = loadServers({
   dataFolder: tmpdir(),
 });
 
-export const handler = createCallTool({
+const { telemetry, log, during } = createAwsTelemetry();
+const answer = createCallTool({
   store: storeOf(environment),
-  pool: createPool(servers),
+  pool: createPool(servers, {
+    readSecret: readFromSecretsManager({ client: () => secretsManagerOf(environment) }),
+  }),
   sfn: stepFunctionsOf(environment),
   serversHash: environment.text(VARIABLES.serversHash),
   limits: limitsOf(process.env),
   now: Date.now,
-  log: (entry) => console.log(JSON.stringify(entry)),
-  telemetry: SILENT,
+  log,
+  telemetry,
 });
+
+export const handler = (event: unknown, context: Context) => during(context, () => answer(event, context));

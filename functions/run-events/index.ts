@@ -1,15 +1,19 @@
 /** What Lambda loads as run-events. */
-import { SILENT } from '../../lib/telemetry/telemetry.ts';
+import type { Context } from 'aws-lambda';
+import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
 import { openEngine } from '../engine.ts';
 import { Environment } from '../environment.ts';
 import { createRunEvents } from './handler.ts';
 
 const environment = new Environment(process.env);
+const { telemetry, log, during } = createAwsTelemetry();
 const env = openEngine(environment, {
-  telemetry: SILENT,
-  log: (entry) => console.log(JSON.stringify(entry)),
+  telemetry,
+  log,
   cursorSecret: () => Promise.reject(new Error('run-events makes no cursors')),
   machineRoleArn: undefined,
 });
 
-export const handler = createRunEvents(env);
+const answer = createRunEvents(env);
+
+export const handler = (event: unknown, context: Context) => during(context, () => answer(event));

@@ -1,16 +1,12 @@
-/** What steps ask of Step Functions, over its API. */
-import {
-  DescribeExecutionCommand,
-  ExecutionDoesNotExist,
-  ExecutionNotRedrivable,
-  RedriveExecutionCommand,
-  type SFNClient,
-} from '@aws-sdk/client-sfn';
+/** What steps ask of Step Functions, over its API. Only sub-workflows ask, so its code is loaded when one does. */
+import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { Sender } from '../store/lazy-client.ts';
 import type { ExecutionState, Executions } from './environment.ts';
 
-export function createExecutions(sfn: SFNClient): Executions {
+export function createExecutions(sfn: Sender<SFNClient>): Executions {
   return {
     async describe(executionArn) {
+      const { DescribeExecutionCommand, ExecutionDoesNotExist } = await import('@aws-sdk/client-sfn');
       try {
         const { status } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
         return status === undefined ? undefined : { status: status as ExecutionState['status'] };
@@ -20,6 +16,7 @@ export function createExecutions(sfn: SFNClient): Executions {
       }
     },
     async redrive(executionArn) {
+      const { ExecutionNotRedrivable, RedriveExecutionCommand } = await import('@aws-sdk/client-sfn');
       try {
         await sfn.send(new RedriveExecutionCommand({ executionArn }));
         return true;

@@ -1,8 +1,7 @@
 /**
  * Objects of the bucket. Every object is immutable and named by its content or by a hash in its key, so writing one twice
- * is harmless and reading one needs no consistency beyond S3's own.
+ * is harmless and reading one needs no consistency beyond S3's own. S3's client is loaded by the first of them.
  */
-import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
 import type { Store } from './store.ts';
 
 /** Writes an object; with `once` only where there is none. False: there was one already. */
@@ -13,6 +12,7 @@ export async function putObject(
   contentType: string,
   once = false,
 ): Promise<boolean> {
+  const { PutObjectCommand, S3ServiceException } = await import('@aws-sdk/client-s3');
   // S3 answers 409 when two conditional writes of a key meet; one of them has won by the next try.
   for (let tries = 0; ; tries += 1) {
     try {
@@ -41,6 +41,7 @@ export async function getObject(
   store: Store,
   key: string,
 ): Promise<{ bytes: Uint8Array; contentType?: string } | undefined> {
+  const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3');
   try {
     const answer = await store.bucket.client.send(
       new GetObjectCommand({ Bucket: store.bucket.name, Key: key }),

@@ -6,9 +6,10 @@
  * consistent; whatever is immutable is named by its content.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type AwsCredentials, clientConfig } from './aws-config.ts';
+import { lazyClient, type Sender } from './lazy-client.ts';
 
 interface DynamoTable {
   client: DynamoDBDocumentClient;
@@ -16,7 +17,7 @@ interface DynamoTable {
 }
 
 export interface Bucket {
-  client: S3Client;
+  client: Sender<S3Client>;
   name: string;
 }
 
@@ -44,17 +45,20 @@ export function openStore(config: StoreConfig): Store {
       ...(endpoints?.dynamodb === undefined ? {} : { endpoint: endpoints.dynamodb }),
     }),
   );
-  const s3 = new S3Client({
+  const s3Config = {
     ...clientConfig({ ...common, ...(endpoints?.s3 === undefined ? {} : { endpoint: endpoints.s3 }) }),
     // A stand-in has one host name; bucket names in it would not resolve.
     forcePathStyle: endpoints?.s3 !== undefined,
-  });
+  };
   return {
     table: {
       client: DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } }),
       name: config.tableName,
     },
-    bucket: { client: s3, name: config.bucketName },
+    bucket: {
+      client: lazyClient(async () => new (await import('@aws-sdk/client-s3')).S3Client(s3Config)),
+      name: config.bucketName,
+    },
   };
 }
 
