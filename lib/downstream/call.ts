@@ -14,15 +14,11 @@ import { notAllowed, readTools, unknownToolOf } from './catalog.ts';
 import { cleanText } from './clean-text.ts';
 import type { Connection } from './connection.ts';
 import { isDeeperThan, MAX_VALUE_DEPTH } from './depth.ts';
+import { HOPS_META_KEY, MAX_HOPS } from './hops.ts';
 import { forgetTools, type Lease, type Pool, type ServerState } from './pool.ts';
 import { withoutSecrets } from './secrets.ts';
 import { isAllowed, mayRepeat, type ToolInfo } from './tool-info.ts';
 import type { ContentBlock } from './value.ts';
-
-/** Key in a request's `_meta`: how many engines the call has come through. The endpoint reads it and starts runs with it. */
-export const HOPS_META_KEY = 'dev.mcp-workflow-engine/hops';
-/** An engine that is its own downstream server comes this deep and no further. */
-export const MAX_HOPS = 5;
 
 export interface ToolCall {
   server: string;

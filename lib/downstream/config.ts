@@ -13,7 +13,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { DEFAULT_CALL_TIMEOUT_MS, SERVER_NAME } from '../blueprint/limits.ts';
+import { credentialsIn, isHeader, isHttpUrl } from './http-fields.ts';
 import { jsonPlace } from './json-place.ts';
+import { fromInstalled } from './npx.ts';
+import { withStandIns } from './secret-values.ts';
 import { type Substitutions, substitute } from './substitute.ts';
 
 export type SessionMode = 'pool' | 'call' | 'run';
@@ -32,6 +35,8 @@ interface ServerBase {
   trustAnnotations: boolean;
   /** Values that stand in no message: those of the environment that are used above, and those of headers. */
   secrets: readonly string[];
+  /** Secrets whose placeholders stand in `args`, `env`, `url` or `headers` still, each once; absent: none. */
+  secretReferences?: readonly string[];
 }
 
 export interface StdioServerConfig extends ServerBase {
@@ -104,7 +109,10 @@ const OWN_FIELDS = [
   ...new Set([...Object.keys(stdioSchema.shape), ...Object.keys(httpSchema.shape)]),
 ] as readonly string[];
 
-/** Reads and parses the file. Throws ConfigError, also where the file cannot be read. */
+/**
+ * Reads and parses the file. A package that is installed beside it is started from there and not by npx. Throws ConfigError,
+ * also where the file cannot be read.
+ */
 export function loadServers(options: ConfigOptions): ServerConfig[] {
   let text: string;
   try {
@@ -115,7 +123,8 @@ export function loadServers(options: ConfigOptions): ServerConfig[] {
       code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`;
     throw new ConfigError(options.file, [reason], { cause });
   }
-  return parseServers(text, options);
+  const folder = dirname(resolve(options.file));
+  return parseServers(text, options).map((server) => fromInstalled(server, folder));
 }
 
 /** Parses the text of an mcp.json. Servers with `"disabled": true` are left out. Throws ConfigError. */
@@ -189,31 +198,38 @@ function parseServer(
     return undefined;
   }
   const secrets: string[] = [];
-  const fill = filler(at, values, problems, secrets);
+  const references = new Set<string>();
+  const fill = filler(at, values, problems, secrets, references);
   if (entry.command !== undefined) {
     const parsed = stdioSchema.safeParse(entry);
     if (!parsed.success) return refuse(at, parsed.error, problems);
     const stdio = parsed.data;
     const cwd = stdio.cwd === undefined ? folder : fill('cwd', stdio.cwd);
+    const command = fill('command', stdio.command);
+    if (references.size > 0) {
+      problems.push(`${at}: a secret cannot stand in "command" or "cwd"; hand it over in "env"`);
+    }
     return {
       ...base(name, stdio, 1),
       transport: 'stdio',
-      command: fill('command', stdio.command),
+      command,
       args: (stdio.args ?? []).map((argument, index) => fill(`args/${index}`, argument)),
       env: fillAll('env', stdio.env ?? {}, fill),
       cwd: isAbsolute(cwd) ? cwd : resolve(folder, cwd),
       secrets,
+      ...referenced(references),
     };
   }
   const parsed = httpSchema.safeParse(entry);
   if (!parsed.success) return refuse(at, parsed.error, problems);
   const http = parsed.data;
   const url = fill('url', http.url);
-  if (!isHttpUrl(url))
+  if (!isHttpUrl(withStandIns(url)))
     problems.push(`${at}: "url" must be an absolute http or https URL without credentials in it`);
   const headers = fillAll('headers', http.headers ?? {}, fill);
   for (const [header, value] of Object.entries(headers)) {
-    if (!isHeader(header, value)) problems.push(`${at}: headers/${header} is not a valid HTTP header`);
+    if (!isHeader(header, withStandIns(value)))
+      problems.push(`${at}: headers/${header} is not a valid HTTP header`);
   }
   return {
     ...base(name, http, DEFAULT_HTTP_CONCURRENCY),
@@ -221,7 +237,12 @@ function parseServer(
     url,
     headers,
     secrets: [...secrets, ...Object.values(headers).flatMap(credentialsIn)],
+    ...referenced(references),
   };
+}
+
+function referenced(references: ReadonlySet<string>): { secretReferences?: readonly string[] } {
+  return references.size === 0 ? {} : { secretReferences: [...references] };
 }
 
 function base(
@@ -268,10 +289,17 @@ function normalField(field: string): string {
 
 type Fill = (place: string, text: string) => string;
 
-function filler(at: string, values: Substitutions, problems: string[], secrets: string[]): Fill {
+function filler(
+  at: string,
+  values: Substitutions,
+  problems: string[],
+  secrets: string[],
+  references: Set<string>,
+): Fill {
   return (place, text) => {
     const filled = substitute(text, values);
     secrets.push(...filled.values);
+    for (const reference of filled.secrets) references.add(reference);
     problems.push(...filled.problems.map((problem) => `${at}: ${place}: ${problem}`));
     return filled.text;
   };
@@ -279,28 +307,6 @@ function filler(at: string, values: Substitutions, problems: string[], secrets: 
 
 function fillAll(place: string, texts: Record<string, string>, fill: Fill): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, fill(`${place}/${key}`, text)]));
-}
-
-/** A header's value, and what stands after its scheme (`Bearer ...`). */
-function credentialsIn(header: string): string[] {
-  return [header, header.slice(header.lastIndexOf(' ') + 1)];
-}
-
-function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return (
-    (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === ''
-  );
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    new Headers([[name, value]]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

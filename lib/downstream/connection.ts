@@ -136,7 +136,9 @@ async function connect(
 }
 
 function stdioTransport(config: ServerConfig & { transport: 'stdio' }): StdioTransport {
-  const { command, args, env, cwd } = config;
+  const { args, env, cwd } = config;
+  // The Node that runs the engine, whatever PATH says.
+  const command = config.command === 'node' ? process.execPath : config.command;
   return new StdioTransport({ command, args, env, cwd, maxMessageBytes: MAX_MESSAGE_BYTES });
 }
 

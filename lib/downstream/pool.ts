@@ -7,13 +7,15 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { ServerConfig } from './config.ts';
-import { type Connection, type Era, openConnection } from './connection.ts';
+import { type Connection, type ConnectionOptions, type Era, openConnection } from './connection.ts';
 import { createGate, type Gate } from './gate.ts';
+import { fillSecrets, type ReadSecret } from './secret-values.ts';
 import type { ToolInfo } from './tool-info.ts';
 
 /** What is known of one server. */
 export interface ServerState {
-  readonly config: ServerConfig;
+  /** Placeholders of secrets stand in it still; `secrets` of it grows with each value that is read. */
+  readonly config: ServerConfig & { readonly secrets: string[] };
   readonly gate: Gate;
   /** By session: `pool`, or `run RUN`. */
   readonly connections: Map<string, Slot>;
@@ -64,6 +66,8 @@ export interface PoolOptions {
   probeTimeoutMs?: number;
   /** How long a run's connection stays without a call. Default 5 minutes. */
   runIdleMs?: number;
+  /** Reads what `${secret:NAME}` stands for; absent: a server that has one cannot be connected to. */
+  readSecret?: ReadSecret | undefined;
 }
 
 export function createPool(configs: readonly ServerConfig[], options: PoolOptions = {}): Pool {
@@ -71,7 +75,7 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
   const servers = new Map<string, ServerState>();
   for (const config of configs) {
     servers.set(config.name, {
-      config,
+      config: { ...config, secrets: [...config.secrets] },
       gate: createGate(config.maxConcurrency),
       connections: new Map(),
       era: undefined,
@@ -86,9 +90,18 @@ export function createPool(configs: readonly ServerConfig[], options: PoolOption
   // Every connection that is being opened listens, and there may be more than the ten that Node takes for a leak.
   setMaxListeners(0, shutdown.signal);
 
+  const connect = async (state: ServerState, how: ConnectionOptions): Promise<Connection> => {
+    if (state.config.secretReferences === undefined) return openConnection(state.config, how);
+    const filling = fillSecrets(state.config, options.readSecret);
+    const { config, values } = await beforeAbort(filling, shutdown.signal);
+    const { secrets } = state.config;
+    secrets.push(...values.filter((value) => !secrets.includes(value)));
+    return openConnection({ ...config, secrets }, how);
+  };
+
   const open = (state: ServerState, onClosed: () => void): Promise<Connection> => {
     if (shutdown.signal.aborted) return Promise.reject(new Error('the engine is shutting down'));
-    const opening = openConnection(state.config, {
+    const opening = connect(state, {
       ...(state.era === undefined ? {} : { era: state.era }),
       ...(options.probeTimeoutMs === undefined ? {} : { probeTimeoutMs: options.probeTimeoutMs }),
       signal: shutdown.signal,
@@ -215,4 +228,13 @@ async function closeSlot(slot: Slot): Promise<void> {
     (connection) => connection.close(),
     () => undefined,
   );
+}
+
+/** What is being read is not waited for once the pool closes. */
+function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error('the engine is shutting down'));
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }

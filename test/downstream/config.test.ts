@@ -176,9 +176,29 @@ describe('what is refused', () => {
       'env/K: the environment variable NOPE is not set',
     ],
     [
-      'a secret',
-      servers({ a: { command: 'x', env: { K: '${secret:db}' } } }),
-      '${secret:db}: secrets are not supported yet',
+      'a secret without a name',
+      servers({ a: { command: 'x', env: { K: '${secret:}' } } }),
+      'server "a": env/K: ${secret:} names no secret; write ${secret:NAME}, or ${secret:NAME#key} for a key of its JSON',
+    ],
+    [
+      'a secret without a key after #',
+      servers({ a: { command: 'x', env: { K: '${secret:db#}' } } }),
+      'server "a": env/K: ${secret:db#} names no secret',
+    ],
+    [
+      'a secret by its ARN',
+      servers({ a: { command: 'x', env: { K: '${secret:arn:aws:secretsmanager:x}' } } }),
+      '${secret:arn:aws:secretsmanager:x} names no secret; write ${secret:NAME} (its name, not its ARN), or',
+    ],
+    [
+      'a secret as a program',
+      servers({ a: { command: '${secret:db}' } }),
+      'server "a": a secret cannot stand in "command" or "cwd"; hand it over in "env"',
+    ],
+    [
+      'a secret as a whole URL',
+      servers({ a: { url: '${secret:db}' } }),
+      'server "a": "url" must be an absolute http or https URL',
     ],
     [
       'an input',

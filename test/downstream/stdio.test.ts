@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { callTool, HOPS_META_KEY, MAX_HOPS, type ToolCall, ToolFailure } from '../../lib/downstream/call.ts';
+import { callTool, type ToolCall, ToolFailure } from '../../lib/downstream/call.ts';
+import { HOPS_META_KEY, MAX_HOPS } from '../../lib/downstream/hops.ts';
 import type { Pool } from '../../lib/downstream/pool.ts';
 import { livingChildren } from '../../lib/downstream/processes.ts';
 import { FIXTURES, isAlive, oddServer, poolOf, until } from './fixtures/setup.ts';
