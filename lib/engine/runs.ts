@@ -4,7 +4,14 @@ import type { Json } from '../blueprint/json.ts';
 import { BLUEPRINT_ID } from '../blueprint/limits.ts';
 import { bytesOf } from '../steps/sample.ts';
 import { readResults } from '../store/journal.ts';
-import type { ItemResult, Principal, RunRecord, RunStatus, StepRecord } from '../store/records.ts';
+import {
+  type ItemResult,
+  type Principal,
+  type RunRecord,
+  type RunStatus,
+  type StepRecord,
+  TRY_WORKFLOW,
+} from '../store/records.ts';
 import { listRuns as readRuns } from '../store/run-lists.ts';
 import { getRun as readRun } from '../store/runs.ts';
 import { getStep, listSteps } from '../store/steps.ts';
@@ -73,18 +80,24 @@ export async function getRun(
   const url = executionUrl(env, run.execution);
   return {
     ...base,
-    workflow: run.workflow,
-    revision: run.revision,
+    ...subjectOf(run),
     trigger: run.trigger,
     startedAt: run.startedAt ?? run.createdAt,
     ...(run.endedAt === undefined ? {} : { endedAt: run.endedAt }),
-    progress: await runProgress(env, run),
+    // A trial call has no steps.
+    ...(run.trigger === 'try' ? {} : { progress: await runProgress(env, run) }),
     attempts: run.attempts,
     steps,
     ...errors,
     ...(url === undefined ? {} : { url }),
     ...next,
   };
+}
+
+/** What a run is a run of: a revision of a workflow, or, of a trial call, a tool. */
+function subjectOf({ trigger, workflow, revision, called }: RunRecord) {
+  if (trigger !== 'try' || called === undefined) return { workflow, revision };
+  return { tool: called.server === undefined ? called.tool : `${called.server}/${called.tool}` };
 }
 
 /**
@@ -226,7 +239,9 @@ export async function listRuns(
   };
   const { cursorSecret } = env.config;
   const from = args.cursor === undefined ? undefined : await openCursor(cursorSecret, query, args.cursor);
-  if (workflow !== undefined && !BLUEPRINT_ID.test(workflow)) return { runs: [] };
+  // Trial calls are listed as those of `call_tool`.
+  if (workflow !== undefined && workflow !== TRY_WORKFLOW && !BLUEPRINT_ID.test(workflow))
+    return { runs: [] };
   // A run that has not begun yet is answered as running.
   const wanted = (run: RunRecord): boolean =>
     mayRead(principal, run) && (status === undefined || runAnswerStatus(run) === status);
@@ -239,8 +254,7 @@ export async function listRuns(
   const current = (await Promise.all(page.runs.map((run) => reconcileRun(env, run)))).filter(wanted);
   const runs = current.map((run) => ({
     runId: run.run,
-    workflow: run.workflow,
-    revision: run.revision,
+    ...subjectOf(run),
     status: runAnswerStatus(run),
     trigger: run.trigger,
     startedAt: run.startedAt ?? run.createdAt,

@@ -2,6 +2,8 @@
  * Lists of runs, newest first. An index gives a page of keys, the records are then read consistently: a status here is
  * never older than the table's. A run that was put a moment ago may be missing (indexes follow the table).
  *
+ * Runs of all workflows are walked day by day, at most 14 days a page: whoever asks further pages reaches the oldest that are kept.
+ *
  * A cursor is plain text that says where to go on; whoever hands it out to a caller authenticates it.
  */
 import { queryPage } from './item.ts';
@@ -32,6 +34,8 @@ export interface RunPage {
 /** Records looked at for one page, so that a filter which nothing passes does not read the whole table. */
 const EXAMINED = 500;
 const PAGE = 50;
+/** Days looked into for one page, so that a caller without runs does not have 90 of them read at once. */
+const DAYS = 14;
 const DAY_MS = 86_400_000;
 
 /** One page of runs, newest first. */
@@ -41,6 +45,7 @@ export async function listRuns(store: Store, query: RunQuery): Promise<RunPage> 
   const runs: RunRecord[] = [];
   let examined = 0;
   let position = start(query);
+  let days = 1;
   while (position !== undefined) {
     const index = query.workflow === undefined ? INDEXES.byDay : INDEXES.byTime;
     const page = await queryPage(store, {
@@ -65,7 +70,11 @@ export async function listRuns(store: Store, query: RunQuery): Promise<RunPage> 
     if (page.next !== undefined) {
       const key = page.next[index.sk];
       position = { day: position.day, after: String(key) };
-    } else position = query.workflow === undefined ? dayBefore(position.day, query.now) : undefined;
+      continue;
+    }
+    position = query.workflow === undefined ? dayBefore(position.day, query.now) : undefined;
+    if (position !== undefined && days === DAYS) return { runs, cursor: `${position.day}#` };
+    days += 1;
   }
   return { runs };
 }
@@ -100,6 +109,7 @@ interface Position {
 
 function start(query: RunQuery): Position | undefined {
   if (query.cursor === undefined) return { day: new Date(query.now).toISOString().slice(0, 10) };
+  if (/^\d{4}-\d\d-\d\d#$/.test(query.cursor)) return { day: query.cursor.slice(0, 10) };
   const [createdAt, run] = query.cursor.split('#');
   if (createdAt === undefined || run === undefined || !/^\d{4}-\d\d-\d\dT/.test(createdAt)) return undefined;
   return { day: createdAt.slice(0, 10), after: query.cursor };

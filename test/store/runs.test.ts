@@ -250,6 +250,27 @@ describe('lists of runs', () => {
     expect(await walk({ workflow, status: 'FAILED', limit: 1 })).toEqual([ids[1]]);
     expect(await walk({ status: 'STARTING', limit: 2 })).toEqual(ids.filter((_, index) => index !== 1));
   });
+  it('looks into 14 days a page, and reaches the oldest run that is kept', async () => {
+    const { store } = standIns;
+    const old = await created({ createdAt: new Date(now - 89 * 86_400_000).toISOString() });
+    const nobody = (run: { run: string }) => run.run === old.run;
+    const found: string[] = [];
+    let pages = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await listRuns(store, {
+        now,
+        accept: nobody,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      found.push(...page.runs.map(({ run }) => run));
+      cursor = page.cursor;
+      pages += 1;
+    } while (cursor !== undefined);
+    expect(found).toEqual([old.run]);
+    // 91 days, and no page is about more than 14.
+    expect(pages).toBe(7);
+  });
   it('gives nothing for a cursor that is none', async () => {
     expect(await listRuns(standIns.store, { workflow, now, cursor: 'made up' })).toEqual({ runs: [] });
   });
