@@ -140,8 +140,19 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
     const scheduler = await createScheduler({
       dataDir: await folder.subfolder('scheduler'),
       groups: options.scheduleGroups ?? [],
+      targets: {
+        startExecution: (request) => stepFunctions.startExecution({ ...request }),
+        invokeLambda: (functionName, payload) =>
+          lambda.invoke({
+            functionName,
+            payload,
+            invocationType: 'Event',
+            signal: new AbortController().signal,
+          }),
+      },
       onFailure: onError,
     });
+    undo.push(() => scheduler.close());
     const schedulerServer = await startServer((request, response) => scheduler.handle(request, response), {
       ...address('scheduler'),
       guard: { signed: true },

@@ -3,8 +3,12 @@
  * member can say.
  */
 import type { Json, JsonObject } from '../../blueprint/json.ts';
+import { parseSchedule } from '../../schedule/expression.ts';
+import { ScheduleExpressionError } from '../../schedule/schedule-error.ts';
+import { checkTimezone } from '../../schedule/timezone.ts';
 import { invalid } from './api-error.ts';
 import { seconds } from './context.ts';
+import { checkTarget } from './delivery/invocation.ts';
 import type { Schedule, ScheduleDefinition, Target } from './records.ts';
 import type { ScheduleRequest } from './requests.ts';
 
@@ -14,6 +18,11 @@ const DEFAULT_RETRY_ATTEMPTS = 185;
 
 /** Throws `ValidationException`. */
 export function definitionOf(request: ScheduleRequest): ScheduleDefinition {
+  const timezone = request.ScheduleExpressionTimezone ?? 'UTC';
+  refused(`Invalid Schedule Expression ${request.ScheduleExpression}.`, () =>
+    parseSchedule(request.ScheduleExpression),
+  );
+  refused(`Invalid Schedule Expression Timezone ${timezone}.`, () => checkTimezone(timezone));
   const startAt = milliseconds(request.StartDate);
   const endAt = milliseconds(request.EndDate);
   if (startAt !== undefined && endAt !== undefined && endAt <= startAt) {
@@ -22,7 +31,7 @@ export function definitionOf(request: ScheduleRequest): ScheduleDefinition {
   const flexibleWindowMinutes = windowOf(request.FlexibleTimeWindow);
   return {
     expression: request.ScheduleExpression,
-    timezone: request.ScheduleExpressionTimezone ?? 'UTC',
+    timezone,
     ...(flexibleWindowMinutes === undefined ? {} : { flexibleWindowMinutes }),
     ...(startAt === undefined ? {} : { startAt }),
     ...(endAt === undefined ? {} : { endAt }),
@@ -32,6 +41,16 @@ export function definitionOf(request: ScheduleRequest): ScheduleDefinition {
     target: targetOf(request.Target),
     actionAfterCompletion: request.ActionAfterCompletion ?? 'NONE',
   };
+}
+
+/** AWS says no more than `text`; the reason follows it here. */
+function refused(text: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof ScheduleExpressionError) throw invalid(`${text} ${error.message}`);
+    throw error;
+  }
 }
 
 function windowOf(window: ScheduleRequest['FlexibleTimeWindow']): number | undefined {
@@ -47,7 +66,7 @@ function windowOf(window: ScheduleRequest['FlexibleTimeWindow']): number | undef
 
 function targetOf(target: ScheduleRequest['Target']): Target {
   const { MaximumEventAgeInSeconds, MaximumRetryAttempts } = target.RetryPolicy ?? {};
-  return {
+  const kept: Target = {
     Arn: target.Arn,
     RoleArn: target.RoleArn,
     ...(typeof target.Input === 'string' ? { Input: target.Input } : {}),
@@ -59,6 +78,8 @@ function targetOf(target: ScheduleRequest['Target']): Target {
       MaximumRetryAttempts: MaximumRetryAttempts ?? DEFAULT_RETRY_ATTEMPTS,
     },
   };
+  checkTarget(kept);
+  return kept;
 }
 
 function milliseconds(epochSeconds: number | null | undefined): number | undefined {

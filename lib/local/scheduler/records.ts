@@ -58,8 +58,10 @@ export interface Schedule extends ScheduleDefinition {
    * date last changed, or it was enabled again.
    */
   anchor: number;
-  /** Occurrences up to here have been dealt with (delivered, dropped or were before the schedule's time). */
+  /** Occurrences up to here have been handed over to delivery, dropped, or were before the schedule's time. */
   doneUntil: number;
+  /** Occurrences that are being delivered: due, and neither accepted by the target nor given up. */
+  pending: number[];
 }
 
 export function scheduleKey(group: string, name: string): string {

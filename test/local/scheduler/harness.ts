@@ -1,18 +1,23 @@
-/** A running scheduler and the SDK's client for it. */
+/** A running scheduler, the SDK's client for it, and targets that note what they are asked. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CreateScheduleCommandInput, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { startServer } from '../../../lib/local/http-server.ts';
+import type { StartExecutionRequest } from '../../../lib/local/scheduler/delivery/invocation.ts';
 import { createScheduler, type SchedulerOptions } from '../../../lib/local/scheduler/service.ts';
 
 export const MACHINE = 'arn:aws:states:us-east-1:000000000000:stateMachine:mwe-nightly';
 export const ROLE = 'arn:aws:iam::000000000000:role/mwe-schedule';
+export const UNIVERSAL = 'arn:aws:scheduler:::aws-sdk:sfn:startExecution';
 
 export interface Running {
   client: SchedulerClient;
-  /** What was reported beside the answers. */
-  failures: unknown[];
+  started: StartExecutionRequest[];
+  invoked: { functionName: string; payload: string }[];
+  /** What was reported beside the answers, as text. */
+  failures: string[];
+  idle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -21,12 +26,29 @@ export async function makeDataDir(): Promise<string> {
 }
 
 /** The service on a free port. A folder of its own goes with it; a given one stays. */
-export async function startScheduler(options: Partial<SchedulerOptions> = {}): Promise<Running> {
+export async function startScheduler(
+  options: Partial<SchedulerOptions> & {
+    /** Fails or holds what would be started; default: it starts. */
+    onStart?: (request: StartExecutionRequest) => void | Promise<void>;
+  } = {},
+): Promise<Running> {
+  const { onStart = () => undefined, ...rest } = options;
   const dataDir = options.dataDir ?? (await makeDataDir());
-  const failures: unknown[] = [];
+  const failures: string[] = [];
+  const started: StartExecutionRequest[] = [];
+  const invoked: Running['invoked'] = [];
   const service = await createScheduler({
-    onFailure: (error) => failures.push(error),
-    ...options,
+    onFailure: (error) => failures.push(String(error)),
+    targets: {
+      async startExecution(request) {
+        started.push(request);
+        await onStart(request);
+      },
+      async invokeLambda(functionName, payload) {
+        invoked.push({ functionName, payload });
+      },
+    },
+    ...rest,
     dataDir,
   });
   const server = await startServer((request, response) => service.handle(request, response));
@@ -38,10 +60,14 @@ export async function startScheduler(options: Partial<SchedulerOptions> = {}): P
   });
   return {
     client,
+    started,
+    invoked,
     failures,
+    idle: () => service.idle(),
     async close() {
       client.destroy();
       await server.close();
+      await service.close();
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -29,6 +29,7 @@ export const createSchedule: Operation = async (context, input) => {
       modifiedAt: now,
       anchor: definition.startAt ?? now,
       doneUntil: now - 1,
+      pending: [],
       ...(accepted === undefined ? {} : { request: accepted }),
     };
     await context.store.schedules.save(schedule);
@@ -57,6 +58,7 @@ export const updateSchedule: Operation = async (context, input) => {
       modifiedAt: now,
       anchor: restarts ? (definition.startAt ?? now) : existing.anchor,
       doneUntil: restarts ? now - 1 : existing.doneUntil,
+      pending: restarts || definition.state === 'DISABLED' ? [] : existing.pending,
       ...(accepted === undefined ? {} : { request: accepted }),
     };
     await context.store.schedules.save(schedule);
