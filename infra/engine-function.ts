@@ -11,7 +11,6 @@ import {
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
-  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -74,7 +73,6 @@ export class EngineFunction extends Construct {
         : { reservedConcurrentExecutions: size.reservedConcurrency }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      tracing: setting.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
         POWERTOOLS_SERVICE_NAME: SERVICE,
@@ -84,6 +82,8 @@ export class EngineFunction extends Construct {
       },
     });
     if (setting.tracing) {
+      this.resource.tracingConfig = { mode: 'Active' };
+      this.allow('Trace', ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*');
       acknowledgeWildcards(this.role, 'The actions of X-Ray know no resources.', '*');
     }
   }

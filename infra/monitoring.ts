@@ -60,7 +60,8 @@ export class Monitoring extends Construct {
       'RunsFailed',
       'Runs failed or ran out of time: see list_runs with status FAILED, or the executions in the Step Functions console',
       new MathExpression({
-        expression: 'failed + timedOut',
+        // What has no data is nothing; a sum with it would have none either.
+        expression: 'FILL(failed, 0) + FILL(timedOut, 0)',
         usingMetrics: { failed: runs('FAILED'), timedOut: runs('TIMED_OUT') },
         label: 'failed runs',
         period: PERIOD,
