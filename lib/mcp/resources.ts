@@ -1,9 +1,6 @@
 /** What agents can read by URI: the blueprint's JSON Schema, workflows, runs and their outputs. */
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { blueprintJsonSchema } from '../blueprint/json-schema.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
-import { getRun, getRunValue } from '../engine/runs.ts';
-import { getWorkflow } from '../engine/workflows.ts';
 import type { Principal } from '../store/records.ts';
 import { protocolError } from './faults.ts';
 import { authorize } from './scopes.ts';
@@ -12,6 +9,10 @@ import { authorize } from './scopes.ts';
 type Variables = Record<'id' | 'revision' | 'at', string>;
 
 const MIME = 'application/json';
+
+/** Loaded by the first resource that is read. */
+const runs = () => import('../engine/runs.ts');
+const workflows = () => import('../engine/workflows.ts');
 
 interface ResourceKind {
   name: string;
@@ -25,14 +26,14 @@ const TEMPLATES: readonly ResourceKind[] = [
     name: 'workflow',
     template: 'workflow://{id}',
     description: 'A workflow with its blueprint',
-    read: (env, principal, { id }) => getWorkflow(env, principal, { id }),
+    read: async (env, principal, { id }) => (await workflows()).getWorkflow(env, principal, { id }),
   },
   {
     name: 'workflow-revision',
     template: 'workflow://{id}/revisions/{revision}',
     description: 'A revision of a workflow',
-    read: (env, principal, { id, revision }) =>
-      getWorkflow(env, principal, { id, revision: Number(revision) }),
+    read: async (env, principal, { id, revision }) =>
+      (await workflows()).getWorkflow(env, principal, { id, revision: Number(revision) }),
   },
   {
     name: 'workflow-machine',
@@ -40,6 +41,7 @@ const TEMPLATES: readonly ResourceKind[] = [
     description: 'The state machine of a revision',
     read: async (env, principal, { id, revision }) => {
       const asked = { id, revision: Number(revision), machine: true };
+      const { getWorkflow } = await workflows();
       return (await getWorkflow(env, principal, asked)).machine;
     },
   },
@@ -47,19 +49,19 @@ const TEMPLATES: readonly ResourceKind[] = [
     name: 'run',
     template: 'run://{id}',
     description: "A run's status and steps",
-    read: (env, principal, { id }) => getRun(env, principal, { runId: id }),
+    read: async (env, principal, { id }) => (await runs()).getRun(env, principal, { runId: id }),
   },
   {
     name: 'run-output',
     template: 'run://{id}/output',
     description: "A run's whole output",
-    read: (env, principal, { id }) => getRunValue(env, principal, id, '$output'),
+    read: async (env, principal, { id }) => (await runs()).getRunValue(env, principal, id, '$output'),
   },
   {
     name: 'run-value',
     template: 'run://{id}/value/{+at}',
     description: "A step's whole value",
-    read: (env, principal, { id, at }) => getRunValue(env, principal, id, at),
+    read: async (env, principal, { id, at }) => (await runs()).getRunValue(env, principal, id, at),
   },
 ];
 
@@ -79,7 +81,10 @@ export function registerResources(server: McpServer, env: EngineEnvironment, pri
     'blueprint-schema',
     SCHEMA_URI,
     { description: 'JSON Schema of a blueprint', mimeType: MIME },
-    (uri) => answer(uri, SCHEMA_URI, blueprintJsonSchema),
+    (uri) =>
+      answer(uri, SCHEMA_URI, async () =>
+        (await import('../blueprint/json-schema.ts')).blueprintJsonSchema(),
+      ),
   );
   for (const kind of TEMPLATES) {
     server.registerResource(

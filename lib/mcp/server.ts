@@ -12,7 +12,7 @@ import {
   type ServerContext,
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
-import { HOPS_META_KEY } from '../downstream/call.ts';
+import { HOPS_META_KEY } from '../downstream/hops.ts';
 import { shownDiagnostics } from '../engine/bounded.ts';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';

@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
-import { MAX_HOPS } from '../../lib/downstream/call.ts';
+import { MAX_HOPS } from '../../lib/downstream/hops.ts';
 import { PUBLISHED, type RunningEngine, startRunningEngine } from '../running-engine.ts';
 
 let engine: RunningEngine;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { callTool as call } from '../../engine/try-tool.ts';
 import { defineTool } from '../tool.ts';
 import { params, runId } from './schemas.ts';
 
@@ -9,5 +8,8 @@ export const callTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({ tool: z.string().describe('name or server/name'), params }),
   output: z.looseObject({ runId, server: z.string(), tool: z.string(), isError: z.boolean() }),
-  run: (args, { env, principal, hops, heldUntil }) => call(env, principal, { ...args, hops, heldUntil }),
+  async run(args, { env, principal, hops, heldUntil }) {
+    const { callTool } = await import('../../engine/try-tool.ts');
+    return callTool(env, principal, { ...args, hops, heldUntil });
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { cancelRun as cancel } from '../../engine/cancel.ts';
 import { defineTool } from '../tool.ts';
 import { runId, runStatus } from './schemas.ts';
 
@@ -9,5 +8,8 @@ export const cancelRun = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ runId }),
   output: z.looseObject({ runId, status: runStatus }),
-  run: (args, { env, principal }) => cancel(env, principal, args.runId),
+  async run(args, { env, principal }) {
+    const { cancelRun } = await import('../../engine/cancel.ts');
+    return cancelRun(env, principal, args.runId);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { saveBlueprint } from '../../engine/save.ts';
 import { defineTool } from '../tool.ts';
 import { diagnostics, jsonObject } from './schemas.ts';
 
@@ -9,5 +8,8 @@ export const createWorkflow = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ blueprint: jsonObject.describe('see prompt design_workflow') }),
   output: z.looseObject({ id: z.string(), revision: z.number(), hash: z.string(), warnings: diagnostics }),
-  run: ({ blueprint }, { env, principal }) => saveBlueprint(env, principal, blueprint),
+  async run({ blueprint }, { env, principal }) {
+    const { saveBlueprint } = await import('../../engine/save.ts');
+    return saveBlueprint(env, principal, blueprint);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { deleteWorkflow as remove } from '../../engine/workflows.ts';
 import { defineTool } from '../tool.ts';
 import { workflowId } from './schemas.ts';
 
@@ -9,5 +8,8 @@ export const deleteWorkflow = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ id: workflowId }),
   output: z.looseObject({ id: z.string(), deleted: z.boolean() }),
-  run: (args, { env, principal }) => remove(env, principal, args.id),
+  async run(args, { env, principal }) {
+    const { deleteWorkflow } = await import('../../engine/workflows.ts');
+    return deleteWorkflow(env, principal, args.id);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { getRun as get } from '../../engine/runs.ts';
 import { defineTool } from '../tool.ts';
 import { cursor, json, nextCursor, runId, runStatus } from './schemas.ts';
 
@@ -20,5 +19,8 @@ export const getRun = defineTool({
     summary === undefined || typeof at !== 'string'
       ? []
       : [{ uri: `run://${runId}/value/${at}`, name: 'value' }],
-  run: (args, { env, principal }) => get(env, principal, args),
+  async run(args, { env, principal }) {
+    const { getRun } = await import('../../engine/runs.ts');
+    return getRun(env, principal, args);
+  },
 });

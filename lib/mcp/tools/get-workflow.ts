@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { showWorkflow } from '../../engine/workflows.ts';
 import { defineTool } from '../tool.ts';
 import { json, revision, workflowId } from './schemas.ts';
 
@@ -26,5 +25,8 @@ export const getWorkflow = defineTool({
       ...(answer.machineSummary === undefined ? [] : [machine]),
     ];
   },
-  run: (args, { env, principal }) => showWorkflow(env, principal, args),
+  async run(args, { env, principal }) {
+    const { showWorkflow } = await import('../../engine/workflows.ts');
+    return showWorkflow(env, principal, args);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listTools as list } from '../../engine/explore.ts';
 import { defineTool } from '../tool.ts';
 
 export const listTools = defineTool({
@@ -12,5 +11,8 @@ export const listTools = defineTool({
     cursor: z.string().optional(),
   }),
   output: z.looseObject({ tools: z.array(z.looseObject({ name: z.string(), server: z.string() })) }),
-  run: (args, { env, principal }) => list(env, principal, args),
+  async run(args, { env, principal }) {
+    const { listTools } = await import('../../engine/explore.ts');
+    return listTools(env, principal, args);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listWorkflows as list } from '../../engine/workflows.ts';
 import { defineTool } from '../tool.ts';
 import { cursor, nextCursor } from './schemas.ts';
 
@@ -12,5 +11,8 @@ export const listWorkflows = defineTool({
     workflows: z.array(z.looseObject({ id: z.string(), revision: z.number() })),
     nextCursor,
   }),
-  run: (args, { env, principal }) => list(env, principal, args.cursor),
+  async run(args, { env, principal }) {
+    const { listWorkflows } = await import('../../engine/workflows.ts');
+    return listWorkflows(env, principal, args.cursor);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { scheduleWorkflow as schedule } from '../../engine/schedules.ts';
 import { defineTool } from '../tool.ts';
 import { params, workflowId } from './schemas.ts';
 
@@ -21,5 +20,8 @@ export const scheduleWorkflow = defineTool({
     id: z.string(),
     schedules: z.array(z.looseObject({ name: z.string(), enabled: z.boolean() })),
   }),
-  run: (args, { env, principal }) => schedule(env, principal, args),
+  async run(args, { env, principal }) {
+    const { scheduleWorkflow } = await import('../../engine/schedules.ts');
+    return scheduleWorkflow(env, principal, args);
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { validateWorkflow as validate } from '../../engine/validate.ts';
 import { defineTool } from '../tool.ts';
 import { diagnostics, jsonObject } from './schemas.ts';
 
@@ -18,5 +17,8 @@ export const validateWorkflow = defineTool({
     warnings: diagnostics,
     estimate: z.looseObject({}).optional(),
   }),
-  run: (args, { env, principal }) => validate(env, principal, args),
+  async run(args, { env, principal }) {
+    const { validateWorkflow } = await import('../../engine/validate.ts');
+    return validateWorkflow(env, principal, args);
+  },
 });

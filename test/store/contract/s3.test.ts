@@ -26,11 +26,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startS3 } from '../../../lib/local/s3/service.ts';
 import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../../lib/store/aws-config.ts';
+import type { Sender } from '../../../lib/store/lazy-client.ts';
 import { freshId, type StandIns, startStandIns } from '../stand-ins.ts';
 
 const Bucket = 'mwe-000000000000';
 let standIns: StandIns;
-let s3: S3Client;
+let s3: Sender<S3Client>;
 beforeAll(async () => {
   standIns = await startStandIns();
   s3 = standIns.store.bucket.client;
