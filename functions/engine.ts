@@ -6,6 +6,9 @@ import { lambdaOf, regionOf, schedulerOf, stepFunctionsOf, storeOf } from './cli
 import { type Environment, engineLimits } from './environment.ts';
 import { VARIABLES } from './variables.ts';
 
+/** Clients and what stands between give a request up after a minute; the function's own limit is above it. */
+const MAX_HELD_MS = 50_000;
+
 export interface EngineOptions {
   telemetry: Telemetry;
   log(entry: LogEntry): void;
@@ -39,6 +42,7 @@ export function openEngine(environment: Environment, options: EngineOptions): En
         roleArn: environment.text(VARIABLES.scheduleRoleArn),
       },
       limits: engineLimits(environment),
+      maxHeldMs: MAX_HELD_MS,
       machines: machineOptions(environment),
     },
     now: Date.now,

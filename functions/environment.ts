@@ -90,9 +90,11 @@ export class Environment {
   }
 }
 
-/** Per-principal limits; what is not set is as DEFAULT_ENGINE_LIMITS has it. */
-export function engineLimits(environment: Environment): EngineLimits {
-  const fallback = DEFAULT_ENGINE_LIMITS;
+/** Per-principal limits; what is not set is as `fallback` has it. */
+export function engineLimits(
+  environment: Environment,
+  fallback: EngineLimits = DEFAULT_ENGINE_LIMITS,
+): EngineLimits {
   return {
     requestsPerMinute: environment.count(VARIABLES.requestsPerMinute, fallback.requestsPerMinute),
     openRuns: environment.count(VARIABLES.maxOpenRuns, fallback.openRuns),

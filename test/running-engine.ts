@@ -51,18 +51,22 @@ export async function startRunningEngine(
     authenticator?: Authenticator;
     /** Sent by `agent`. */
     headers?: Record<string, string>;
-    limits?: EngineOptions['limits'];
-  } = {},
+  } & Pick<EngineOptions, 'limits' | 'principalLimits' | 'callTool' | 'maxHeldMs' | 'log'> = {},
 ): Promise<RunningEngine> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mwe-test-')));
   const config = join(dataDir, 'mcp.json');
   await writeFile(config, JSON.stringify({ mcpServers: servers }));
+  const { limits, principalLimits, callTool, maxHeldMs, log } = options;
   const engine = await startEngine({
     port: options.port ?? 0,
     config,
     dataDir,
     ...(options.blueprints === undefined ? {} : { blueprints: options.blueprints }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(principalLimits === undefined ? {} : { principalLimits }),
+    ...(callTool === undefined ? {} : { callTool }),
+    ...(maxHeldMs === undefined ? {} : { maxHeldMs }),
+    ...(log === undefined ? {} : { log }),
     ...(options.principalOf === undefined ? {} : { authenticator: fixedPrincipal(options.principalOf) }),
     ...(options.authenticator === undefined ? {} : { authenticator: options.authenticator }),
   });

@@ -12,13 +12,15 @@ import { SchedulerClient } from '@aws-sdk/client-scheduler';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
+import { Environment, EnvironmentError, engineLimits } from '../../functions/environment.ts';
 import { createRunEvents, type RunEventsHandler } from '../../functions/run-events/handler.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
+import { readFromSecretsManager, secretsManagerClient } from '../downstream/secrets-manager.ts';
 import { serversHash } from '../downstream/servers-hash.ts';
-import type { EngineEnvironment } from '../engine/environment.ts';
+import type { EngineConfig, EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
-import { DEFAULT_ENGINE_LIMITS } from '../engine/limits.ts';
+import { type EngineLimits, LOCAL_ENGINE_LIMITS } from '../engine/limits.ts';
 import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
 import { sweepRuns } from '../engine/sweep.ts';
@@ -60,6 +62,12 @@ export interface EngineOptions {
   authenticator?: Authenticator;
   /** Limits of runs that differ from the design's, e.g. `maxAttempts`. */
   limits?: Partial<StepsLimits>;
+  /** Limits of a principal that differ from the machine's. */
+  principalLimits?: Partial<EngineLimits>;
+  /** Which tools `call_tool` may try. Default: all. */
+  callTool?: EngineConfig['callTool'];
+  /** Longest that a request is held, in ms. Default: as long as it takes. */
+  maxHeldMs?: number;
   log?: (entry: Record<string, string | number | boolean>) => void;
 }
 
@@ -105,7 +113,18 @@ async function assemble(
   const limits = { ...limitsOf(process.env), ...options.limits };
   const servers = loadServers({ file: options.config, dataFolder: options.dataDir });
   const hash = serversHash(servers);
-  const pool = createPool(servers);
+  const pool = createPool(servers, {
+    readSecret: readFromSecretsManager({
+      // Asked for when a server is first connected to: by then the stand-ins are up.
+      client: async () => {
+        const client = await secretsManagerClient(aws(local.endpoints.secretsmanager));
+        undo.push(() => client.destroy());
+        return client;
+      },
+      hint: (name) =>
+        `; make "${name}" with the AWS CLI (secretsmanager create-secret) at the endpoint "secretsmanager" of endpoints.json`,
+    }),
+  });
   undo.push(() => pool.close());
 
   // The functions need clients of the stand-ins, which are up only later; an event that comes earlier waits for them.
@@ -162,9 +181,13 @@ async function assemble(
       serversHash: hash,
       cursorSecret: () => Promise.resolve(cursorSecret),
       console: false,
-      callTool: 'all',
+      callTool: options.callTool ?? 'all',
       schedules: { groupName: LOCAL_SCHEDULE_GROUP, roleArn: LOCAL_SCHEDULE_ROLE },
-      limits: DEFAULT_ENGINE_LIMITS,
+      limits: {
+        ...engineLimits(new Environment(process.env), LOCAL_ENGINE_LIMITS),
+        ...options.principalLimits,
+      },
+      ...(options.maxHeldMs === undefined ? {} : { maxHeldMs: options.maxHeldMs }),
     },
     now: Date.now,
     log,
@@ -244,7 +267,7 @@ async function blueprintFiles(folder: string): Promise<string[]> {
 
 /** What stands in the way of starting, in one line. */
 function startFault(error: unknown, options: EngineOptions): unknown {
-  if (error instanceof ConfigError || error instanceof LimitsError) {
+  if (error instanceof ConfigError || error instanceof LimitsError || error instanceof EnvironmentError) {
     return new CliError(error.message, undefined, { cause: error });
   }
   if (!(error instanceof Error) || !('code' in error)) return error;

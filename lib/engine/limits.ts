@@ -18,3 +18,11 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   schedules: 10,
   minScheduleMinutes: 5,
 };
+
+/** One machine has one principal, and nobody to protect from it but its own mistakes. */
+export const LOCAL_ENGINE_LIMITS: EngineLimits = {
+  ...DEFAULT_ENGINE_LIMITS,
+  requestsPerMinute: 100_000,
+  openRuns: 10_000,
+  waitingRuns: 1000,
+};
