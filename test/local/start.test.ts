@@ -4,9 +4,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import {
   CreateStateMachineCommand,
   DescribeExecutionCommand,
+  ListExecutionsCommand,
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
@@ -166,6 +168,66 @@ describe('startLocal', () => {
     expect(most).toBe(100);
     sfn.destroy();
     lambda.destroy();
+    await local.stop();
+  });
+
+  it('starts machines and functions on schedule', async () => {
+    const events: unknown[] = [];
+    const local = await start({
+      functions: {
+        hear: async (event) => {
+          events.push(event);
+          return {};
+        },
+      },
+      scheduleGroups: ['mwe'],
+    });
+    const client = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS };
+    const sfn = new SFNClient(clientConfig({ ...client, endpoint: local.endpoints.sfn }));
+    const scheduler = new SchedulerClient(clientConfig({ ...client, endpoint: local.endpoints.scheduler }));
+    const { stateMachineVersionArn } = await sfn.send(
+      new CreateStateMachineCommand({
+        name: 'mwe-pass',
+        roleArn: 'arn:aws:iam::000000000000:role/mwe',
+        definition: JSON.stringify({
+          QueryLanguage: 'JSONata',
+          StartAt: 'pass',
+          States: { pass: { Type: 'Pass', End: true } },
+        }),
+        publish: true,
+      }),
+    );
+    const schedule = (Name: string, Arn: string, input: object) =>
+      new CreateScheduleCommand({
+        Name,
+        GroupName: 'mwe',
+        // A rate begins when it is made.
+        ScheduleExpression: 'rate(1 day)',
+        FlexibleTimeWindow: { Mode: 'OFF' },
+        Target: { Arn, RoleArn: 'arn:aws:iam::000000000000:role/mwe', Input: JSON.stringify(input) },
+      });
+    await scheduler.send(
+      schedule('pass', 'arn:aws:scheduler:::aws-sdk:sfn:startExecution', {
+        StateMachineArn: stateMachineVersionArn,
+        Name: '<aws.scheduler.execution-id>',
+        Input: '{"id":"<aws.scheduler.execution-id>"}',
+      }),
+    );
+    await scheduler.send(
+      schedule('hear', `arn:aws:lambda:${LOCAL_REGION}:000000000000:function:hear`, { n: 1 }),
+    );
+    const stateMachineArn = stateMachineVersionArn?.replace(/:1$/, '');
+    await expect
+      .poll(async () => (await sfn.send(new ListExecutionsCommand({ stateMachineArn }))).executions)
+      .toMatchObject([{ status: 'SUCCEEDED', stateMachineVersionArn }]);
+    await expect.poll(() => events).toEqual([{ n: 1 }]);
+    const [execution] = (await sfn.send(new ListExecutionsCommand({ stateMachineArn }))).executions ?? [];
+    const { name, input } = await sfn.send(
+      new DescribeExecutionCommand({ executionArn: execution?.executionArn }),
+    );
+    expect(JSON.parse(input ?? '')).toEqual({ id: name });
+    sfn.destroy();
+    scheduler.destroy();
     await local.stop();
   });
 
