@@ -2,39 +2,17 @@
  * Who may do what, over HTTP: the table of scopes is complete and holds for every tool, prompt and resource, and no
  * principal reaches what belongs to another.
  */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
-import { type Agent, connectAgent } from '../../lib/cli/agent.ts';
+import type { Agent } from '../../lib/cli/agent.ts';
 import { SCOPES } from '../../lib/engine/principals.ts';
 import { ACCESS } from '../../lib/mcp/scopes.ts';
 import { ENDPOINT_TOOLS } from '../../lib/mcp/tools.ts';
-import type { Principal } from '../../lib/store/records.ts';
 import { PUBLISHED, type RunningEngine, startRunningEngine } from '../running-engine.ts';
+import { ALL, callersOf, credentials, principalOf } from './callers.ts';
 
-/** `authorization: alice workflows:read,runs:read`: a name and its scopes. What is no such header is nobody. */
-function principalOf(request: Request): Principal | undefined {
-  const [id, scopes = ''] = (request.headers.get('authorization') ?? '').split(' ');
-  return id === undefined || id === '' ? undefined : { kind: 'token', id, scopes: scopes.split(',') };
-}
-
-const ALL = SCOPES.filter((scope) => scope !== 'admin').join(',');
 let engine: RunningEngine;
-const opened: { close(): Promise<void> }[] = [];
-
-async function as(id: string, scopes: string): Promise<Agent> {
-  const agent = await connectAgent(engine.mcp, { authorization: `${id} ${scopes}` });
-  opened.push(agent);
-  return agent;
-}
-
-async function clientAs(id: string, scopes: string): Promise<Client> {
-  const client = new Client({ name: id, version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  const requestInit = { headers: { authorization: `${id} ${scopes}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(engine.mcp), { requestInit }));
-  opened.push(client);
-  return client;
-}
+const { as, clientAs, close } = callersOf(() => engine.mcp);
 
 const blueprint = (id: string, message = 'hi'): JsonObject => ({
   id,
@@ -44,11 +22,11 @@ const blueprint = (id: string, message = 'hi'): JsonObject => ({
 beforeAll(async () => {
   engine = await startRunningEngine(
     { everything: PUBLISHED.everything },
-    { principalOf, headers: { authorization: `setup ${ALL}` } },
+    { principalOf, headers: { authorization: credentials('setup') } },
   );
 });
 afterAll(async () => {
-  await Promise.all(opened.map((each) => each.close()));
+  await close();
   await engine.end();
 });
 
@@ -174,7 +152,7 @@ describe('two principals', () => {
       expect(await attempt).toMatchObject({ isError: true, answer: { code: 'Forbidden' } });
     }
     const { answer } = await bob.call('get_workflow', { id: 'hers' });
-    expect(answer).toMatchObject({ revision: 1, owner: 'alice' });
+    expect(answer).toMatchObject({ revision: 1, owner: 'token:alice' });
     // The id stays its owner's: what floats on it must not become another's.
     await alice.call('delete_workflow', { id: 'hers' });
     const taken = await bob.call('create_workflow', { blueprint: blueprint('hers', 'his') });
