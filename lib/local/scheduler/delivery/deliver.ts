@@ -12,10 +12,17 @@ import { deliveryTime } from './due.ts';
 import { type Invocation, invocationOf, type StartExecutionRequest } from './invocation.ts';
 import { delayAfter, mayPass } from './retries.ts';
 
+/** In whose name an invocation is made: on AWS the scheduler takes this role, for the group of the schedule. */
+export interface InvokedBy {
+  roleArn: string;
+  scheduleArn: string;
+  group: string;
+}
+
 /** Where invocations go. What they throw has AWS's name and, where the service refused, its `statusCode`. */
 export interface Targets {
   /** Resolves when the execution has been started. */
-  startExecution(request: StartExecutionRequest): Promise<unknown>;
+  startExecution(request: StartExecutionRequest, by: InvokedBy): Promise<unknown>;
   /** Resolves when the event has been accepted; the function itself runs later. */
   invokeLambda(functionName: string, payload: string): Promise<unknown>;
 }
@@ -47,7 +54,8 @@ export async function deliver(scheduledTime: number, parts: DeliveryParts): Prom
     if (clock.now() > giveUpAt) return giveUp(', it is older than MaximumEventAgeInSeconds');
     const attempt = attemptOf(schedule, scheduledTime, number);
     try {
-      await invoke(invocationOf(schedule.target, attempt), attempt.executionId, parts.targets);
+      const by = { roleArn: schedule.target.RoleArn, scheduleArn: schedule.arn, group: schedule.group };
+      await invoke(invocationOf(schedule.target, attempt), attempt.executionId, by, parts.targets);
       return true;
     } catch (error) {
       const delay = delayAfter(number);
@@ -66,14 +74,19 @@ export async function deliver(scheduledTime: number, parts: DeliveryParts): Prom
   }
 }
 
-async function invoke(invocation: Invocation, executionId: string, targets: Targets): Promise<void> {
+async function invoke(
+  invocation: Invocation,
+  executionId: string,
+  by: InvokedBy,
+  targets: Targets,
+): Promise<void> {
   switch (invocation.kind) {
     case 'invokeLambda':
       await targets.invokeLambda(invocation.functionName, invocation.payload);
       return;
     case 'startExecution':
       try {
-        await targets.startExecution(invocation.request);
+        await targets.startExecution(invocation.request, by);
       } catch (error) {
         // An execution with this occurrence's id for its name is this occurrence, delivered before and over by now.
         const exists = error instanceof Error && error.name === 'ExecutionAlreadyExists';

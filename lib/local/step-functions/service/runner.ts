@@ -51,7 +51,7 @@ export interface RunnerParts {
   turns: Turns;
   announcer: StatusAnnouncer;
   invokeLambda(request: LambdaRequest): Promise<LambdaResponse>;
-  onRoleUse(roleArn: string, use: RoleUse): void;
+  onRoleUse(roleArn: string, use: RoleUse, stateMachineArn: string): void;
   runExecution: RunExecution;
 }
 
@@ -281,7 +281,8 @@ export function createRunner(parts: RunnerParts): Runner {
       clock,
       random: parts.random,
       invokeLambda(request) {
-        parts.onRoleUse(record.roleArn, { kind: 'invoke', functionName: request.functionName });
+        const use = { kind: 'invoke', functionName: request.functionName } as const;
+        parts.onRoleUse(record.roleArn, use, record.stateMachineArn);
         return parts.invokeLambda(request);
       },
       startExecution: (request) => startNested(record, request),
@@ -302,11 +303,9 @@ export function createRunner(parts: RunnerParts): Runner {
     request: Parameters<ExecutionHost['startExecution']>[0],
   ): ReturnType<ExecutionHost['startExecution']> {
     const started = await start(request);
-    parts.onRoleUse(parent.roleArn, {
-      kind: 'nested',
-      stateMachineArn: request.stateMachineArn,
-      executionArn: started.executionArn,
-    });
+    const { stateMachineArn } = request;
+    const use = { kind: 'nested', stateMachineArn, executionArn: started.executionArn } as const;
+    parts.onRoleUse(parent.roleArn, use, parent.stateMachineArn);
     const stopChild = () => {
       void stop(started.executionArn, asReason(request.signal.reason)).catch(parts.announcer.report);
     };
@@ -331,12 +330,14 @@ export function createRunner(parts: RunnerParts): Runner {
     if (child.record.status === 'SUCCEEDED') {
       return { executionArn: child.record.executionArn, outcome: outcomeOf(child.record, undefined) };
     }
-    parts.onRoleUse(parent.roleArn, {
+    const { executionArn } = child.record;
+    const use: RoleUse = {
       kind: 'mapChild',
       mapRunArn: request.mapRunArn,
-      executionArn: child.record.executionArn,
+      executionArn,
       redriven: child.resume !== undefined,
-    });
+    };
+    parts.onRoleUse(parent.roleArn, use, parent.stateMachineArn);
     const execution = launch(child.record, request.definition, child.resume, child.lastEventId);
     const { signal } = request;
     const abort = () => execution.controller.abort(signal.reason);

@@ -33,7 +33,7 @@ export interface StepFunctionsOptions {
   /** Hears every start and end of a STANDARD execution that is no map run's child. */
   onStatusChange(event: StatusChangeEvent): void | Promise<void>;
   /** Hears what executions do with the rights of their machine's role. Default: nobody does. */
-  onRoleUse?(roleArn: string, use: RoleUse): void;
+  onRoleUse?(roleArn: string, use: RoleUse, stateMachineArn: string): void;
   /** Default: the system's. */
   clock?: Clock;
   /** In [0, 1). Default: Math.random. */
@@ -91,7 +91,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
     turns,
     announcer,
     invokeLambda: (request) => options.invokeLambda(request),
-    onRoleUse: (roleArn, use) => options.onRoleUse?.(roleArn, use),
+    onRoleUse: (...used) => options.onRoleUse?.(...used),
     runExecution,
   });
   const background = new Set<Promise<void>>();
