@@ -16,11 +16,12 @@ import {
 import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
-import { faultFields, leavingError } from '../../lib/steps/failure.ts';
+import { leavingError } from '../../lib/steps/failure.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { Sender } from '../../lib/store/lazy-client.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { faultFields } from '../../lib/telemetry/fault-fields.ts';
 import { type LogEntry, SILENT, type Telemetry } from '../../lib/telemetry/telemetry.ts';
 
 export interface CallToolDependencies {

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import type { Endpoint } from '../../lib/mcp/endpoint.ts';
 import { callerOf, isFunctionUrlEvent, requestOf } from '../../lib/mcp/function-url/event.ts';
 import { type HttpStreams, sendResponse } from '../../lib/mcp/function-url/send.ts';
-import { faultFields } from '../../lib/steps/failure.ts';
+import { faultFields } from '../../lib/telemetry/fault-fields.ts';
 import type { LogEntry } from '../../lib/telemetry/telemetry.ts';
 
 /** From the request to the end of its answer. */

@@ -22,7 +22,6 @@ import type { Principal } from '../store/records.ts';
 import { listOpenRuns } from '../store/run-lists.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
-import { isOpen, reconcileRun } from './reconcile.ts';
 
 /** Who has used up a minute, so that what they go on sending costs no write. */
 interface UsedUp {
@@ -58,6 +57,7 @@ export async function admitRequest(env: EngineEnvironment, principal: Principal)
 export async function requireOpenRun(env: EngineEnvironment, principal: Principal): Promise<void> {
   const limit = env.config.limits.openRuns;
   if ((await countOpenRuns(env.store, principal.id, limit)) < limit) return;
+  const { isOpen, reconcileRun } = await import('./reconcile.ts');
   const runs = await listOpenRuns(env.store, { principal, limit });
   let open = 0;
   for (const run of runs) if (isOpen(await reconcileRun(env, run))) open += 1;

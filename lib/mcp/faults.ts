@@ -2,7 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
-import { faultFields } from '../steps/failure.ts';
+import { faultFields } from '../telemetry/fault-fields.ts';
 
 /** A fault of ours: its details go to the log. */
 export function internalFault(env: EngineEnvironment, what: string, error: unknown): EngineError {

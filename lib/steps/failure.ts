@@ -90,17 +90,6 @@ export function leavingError(error: unknown): Error {
   return namedError(name, 'an unexpected fault inside the engine; the log of call-tool tells more');
 }
 
-/** The same for the log. A parser's message quotes the text that it could not read, so it is left out. */
-export function faultFields(error: unknown): { error: string; message: string; trace: string } {
-  if (!(error instanceof Error)) return { error: typeof error, message: '', trace: '' };
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  return {
-    error: error.name,
-    message: error instanceof SyntaxError ? '' : cleanText(error.message),
-    trace: frames.map((line) => line.trim()).join('; '),
-  };
-}
-
 /**
  * True where a failure of this step ends the run at once: it and every container up to the top passes the failure on.
  * A parallel and a map loop settle first, so a failure inside one never ends the run by itself. The emitter leaves exactly

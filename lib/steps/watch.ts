@@ -5,8 +5,8 @@
 import type { RunRecord, StepRecord } from '../store/records.ts';
 import { getRun, getRuns, isOpen, touchRun } from '../store/runs.ts';
 import { LeaseLost, renewLease } from '../store/steps.ts';
+import { faultFields } from '../telemetry/fault-fields.ts';
 import type { StepsEnvironment } from './environment.ts';
-import { faultFields } from './failure.ts';
 import { Stop } from './work.ts';
 
 export interface Watch {
