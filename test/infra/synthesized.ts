@@ -2,7 +2,7 @@
  * Stacks as they are synthesized, one for each configuration and once a test file. The functions' code is a placeholder here:
  * what is tested is the template. synth.test.ts synthesizes with the real bundles.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assets } from '../../infra/assets.ts';
@@ -51,6 +51,9 @@ async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
   try {
     const app = { context: { mwe }, outdir };
     const assembly = await synthesize({ root: projectRoot(), app, bundle: placeholders });
+    // In a program of our own the CDK only reports what cdk-nag finds; its command fails.
+    const report = JSON.parse(await readFile(join(outdir, 'validation-report.json'), 'utf8')) as JsonObject;
+    if (JSON.stringify(report.pluginReports) !== '[]') throw new Error(JSON.stringify(report, undefined, 2));
     return assembly.stacks[0]?.template as Template;
   } finally {
     await rm(outdir, { recursive: true, force: true });
