@@ -5,9 +5,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
 import type { Agent } from '../../lib/cli/agent.ts';
-import { SCOPES } from '../../lib/engine/principals.ts';
-import { ACCESS } from '../../lib/mcp/scopes.ts';
+import { requirePrincipal, SCOPES } from '../../lib/engine/principals.ts';
+import { ACCESS, authorize } from '../../lib/mcp/scopes.ts';
 import { ENDPOINT_TOOLS } from '../../lib/mcp/tools.ts';
+import type { Principal } from '../../lib/store/records.ts';
 import { PUBLISHED, type RunningEngine, startRunningEngine } from '../running-engine.ts';
 import { ALL, callersOf, credentials, principalOf } from './callers.ts';
 
@@ -74,36 +75,75 @@ const ARGUMENTS: Record<string, JsonObject> = {
   call_tool: { tool: 'echo', params: { message: 'x' } },
 };
 
-describe.each(Object.entries(ACCESS.tool))('the tool %s', (tool, scope) => {
-  it(`is refused without ${scope} and open with it`, async () => {
-    const args = ARGUMENTS[tool] as JsonObject;
-    const others = SCOPES.filter((each) => each !== scope && each !== 'admin').join(',');
-    const refused = await (await as('without', others)).call(tool, args);
-    expect(refused).toMatchObject({ isError: true, answer: { code: 'Forbidden' } });
-    expect(refused.answer.message).toContain(`"${scope}"`);
-    for (const scopes of [scope, 'admin']) {
-      const { answer } = await (await as('with', scopes)).call(tool, args);
+/** No scope, each scope alone, all but `admin`, and `admin` alone. */
+const SCOPE_SETS = ['', ...SCOPES, ALL];
+
+const isOpen = (scopes: string, needed: string): boolean =>
+  scopes.split(',').some((scope) => scope === needed || scope === 'admin');
+
+describe.each(Object.entries(ACCESS.tool))('the tool %s needs %s', (tool, needed) => {
+  it.each(SCOPE_SETS)('with "%s"', async (scopes) => {
+    const { isError, answer } = await (await as('someone', scopes)).call(tool, ARGUMENTS[tool] ?? {});
+    if (isOpen(scopes, needed)) {
       expect(answer.code === undefined || answer.code === 'NotFound').toBe(true);
+    } else {
+      expect({ isError, code: answer.code }).toEqual({ isError: true, code: 'Forbidden' });
+      expect(answer.message).toBe(`this needs the scope "${needed}", which the caller does not have`);
     }
   });
 });
 
-describe.each(Object.entries(ACCESS.resource))('the resource %s', (template, scope) => {
-  it(`is refused without ${scope} and open with it`, async () => {
-    const uri = template.replace('{id}', 'none');
-    const others = SCOPES.filter((each) => each !== scope && each !== 'admin').join(',');
-    await expect((await clientAs('without', others)).readResource({ uri })).rejects.toThrow(`"${scope}"`);
-    const read = (await clientAs('with', scope)).readResource({ uri });
-    if (uri.includes('none')) await expect(read).rejects.toThrow(/there is no (run|workflow) "none"/);
+describe.each(Object.entries(ACCESS.resource))('the resource %s needs %s', (template, needed) => {
+  it.each(SCOPE_SETS)('with "%s"', async (scopes) => {
+    const uri = template.replace('{id}', 'none').replace('{revision}', '1').replace('{+at}', 'say');
+    const read = (await clientAs('someone', scopes)).readResource({ uri });
+    if (!isOpen(scopes, needed)) await expect(read).rejects.toThrow(`needs the scope "${needed}"`);
+    else if (uri.includes('none')) await expect(read).rejects.toThrow(/there is no (run|workflow) "none"/);
     else expect((await read).contents).toHaveLength(1);
   });
 });
 
-describe.each(Object.entries(ACCESS.prompt))('the prompt %s', (name, scope) => {
-  it(`is refused without ${scope} and open with it`, async () => {
-    const others = SCOPES.filter((each) => each !== scope && each !== 'admin').join(',');
-    await expect((await clientAs('without', others)).getPrompt({ name })).rejects.toThrow(`"${scope}"`);
-    expect((await (await clientAs('with', scope)).getPrompt({ name })).messages).toHaveLength(1);
+describe.each(Object.entries(ACCESS.prompt))('the prompt %s needs %s', (name, needed) => {
+  it.each(SCOPE_SETS)('with "%s"', async (scopes) => {
+    const got = (await clientAs('someone', scopes)).getPrompt({ name });
+    if (isOpen(scopes, needed)) expect((await got).messages).toHaveLength(1);
+    else await expect(got).rejects.toThrow(`needs the scope "${needed}"`);
+  });
+});
+
+it('what is in no table is open to nobody, whatever the scopes', () => {
+  const admin: Principal = { kind: 'token', id: 'token:root', scopes: [...SCOPES] };
+  for (const kind of ['tool', 'prompt', 'resource'] as const) {
+    for (const name of ['drop_tables', 'constructor', '__proto__', '']) {
+      expect(() => authorize(admin, kind, name)).toThrow('is open to nobody');
+    }
+  }
+});
+
+/** Ids that two kinds could share, or that the engine itself goes by, are nobody's from outside. */
+describe('a principal whose id is not of its kind', () => {
+  const WRONG: [Principal['kind'], string][] = [
+    ['token', 'stack'],
+    ['token', 'local'],
+    ['token', 'token:'],
+    ['token', 'iam:arn:aws:iam::000000000000:role/ci'],
+    ['oauth', 'token:ci'],
+    ['iam', 'ci'],
+    ['stack', 'stack'],
+    ['local', 'token:ci'],
+    ['schedule', 'token:ci'],
+    ['console', 'token:ci'],
+  ];
+  it.each(WRONG)('%s %s is refused, whoever made it', (kind, id) => {
+    expect(() => requirePrincipal({ kind, id, scopes: [...SCOPES] })).toThrow('no id of a principal');
+  });
+  it.each([
+    ['token', 'token:ci'],
+    ['iam', 'iam:arn:aws:iam::000000000000:role/ci'],
+    ['oauth', 'oauth:someone'],
+    ['local', 'local'],
+  ] as const)('%s %s is one', (kind, id) => {
+    expect(() => requirePrincipal({ kind, id, scopes: [] })).not.toThrow();
   });
 });
 
