@@ -143,6 +143,96 @@ describe('a schedule', () => {
   });
 });
 
+describe('a request at fault', () => {
+  const target = (changes: object) => ({ Target: { Arn: MACHINE, RoleArn: ROLE, ...changes } });
+  it.each([
+    [
+      schedule('a b'),
+      "1 validation error detected: Value 'a b' at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: ^[0-9a-zA-Z-_.]+$",
+    ],
+    [
+      schedule('a'.repeat(65)),
+      `1 validation error detected: Value '${'a'.repeat(65)}' at 'name' failed to satisfy constraint: Member must have length less than or equal to 64`,
+    ],
+    [
+      schedule(
+        'a',
+        target({ RoleArn: 'role', RetryPolicy: { MaximumRetryAttempts: 186, MaximumEventAgeInSeconds: 59 } }),
+      ),
+      "3 validation errors detected: Value 'role' at 'target.roleArn' failed to satisfy constraint: Member must satisfy regular expression pattern: ^arn:aws[a-z-]*:iam::\\d{12}:role\\/[\\w+=,.@/-]+$; " +
+        "Value '59' at 'target.retryPolicy.maximumEventAgeInSeconds' failed to satisfy constraint: Member must have value greater than or equal to 60; " +
+        "Value '186' at 'target.retryPolicy.maximumRetryAttempts' failed to satisfy constraint: Member must have value less than or equal to 185",
+    ],
+    [
+      schedule('a', { State: 'ON' as 'ENABLED' }),
+      "1 validation error detected: Value 'ON' at 'state' failed to satisfy constraint: Member must satisfy enum value set: [ENABLED, DISABLED]",
+    ],
+    [
+      schedule('a', { Description: 'x'.repeat(513) }),
+      "1 validation error detected: Value at 'description' failed to satisfy constraint: Member must have length less than or equal to 512",
+    ],
+    [
+      { ...schedule('a'), Target: undefined },
+      "1 validation error detected: Value null at 'target' failed to satisfy constraint: Member must not be null",
+    ],
+    [
+      schedule('a', { FlexibleTimeWindow: { Mode: 'FLEXIBLE' } }),
+      'MaximumWindowInMinutes must be provided when FlexibleTimeWindow Mode is FLEXIBLE.',
+    ],
+    [
+      schedule('a', { FlexibleTimeWindow: { Mode: 'OFF', MaximumWindowInMinutes: 5 } }),
+      'MaximumWindowInMinutes must not be provided when FlexibleTimeWindow Mode is OFF.',
+    ],
+    [
+      schedule('a', { StartDate: new Date(2_000), EndDate: new Date(1_000) }),
+      'The EndDate you specify must come after the StartDate.',
+    ],
+    [
+      schedule('a', { ScheduleExpression: 'cron(0 2 * * * *)' }),
+      'Invalid Schedule Expression cron(0 2 * * * *). cron(0 2 * * * *): exactly one of day-of-month and day-of-week must be ?, neither is; write day-of-month * and day-of-week ?',
+    ],
+    [
+      schedule('a', { ScheduleExpressionTimezone: 'Europe/Viena' }),
+      'Invalid Schedule Expression Timezone Europe/Viena. "Europe/Viena" is no time zone; did you mean "Europe/Vienna"?',
+    ],
+  ])('is refused with what is wrong: %#', async (request, text) => {
+    const { client } = running;
+    expect(await refusal(client.send(new CreateScheduleCommand(request)))).toBe(
+      `ValidationException: ${text}`,
+    );
+    expect((await client.send(new ListSchedulesCommand({}))).Schedules).toEqual([]);
+  });
+
+  it('in an update leaves the schedule as it was', async () => {
+    const { client } = running;
+    await client.send(new CreateScheduleCommand(schedule('a')));
+    const bad = schedule('a', { ScheduleExpression: 'rate(1 minutes)' });
+    expect(await refusal(client.send(new UpdateScheduleCommand(bad)))).toMatch('write rate(1 minute)');
+    expect(await client.send(new GetScheduleCommand({ Name: 'a' }))).toMatchObject({
+      ScheduleExpression: 'cron(0 * * * ? *)',
+    });
+  });
+
+  it.each([
+    ['POST', '/schedules/a', '{', 400, 'ValidationException'],
+    ['POST', '/schedules/a', '[]', 400, 'ValidationException'],
+    ['POST', '/schedules/%zz', '{}', 400, 'ValidationException'],
+    ['POST', '/schedules/a', `{"x":"${'x'.repeat(1024 * 1024)}"}`, 400, 'ValidationException'],
+    ['GET', '/schedules?MaxResults=many', undefined, 400, 'ValidationException'],
+    ['GET', '/schedules?MaxResults=0', undefined, 400, 'ValidationException'],
+    ['GET', '/schedules/a/b', undefined, 404, 'UnknownOperationException'],
+    ['PATCH', '/schedules/a', '{}', 404, 'UnknownOperationException'],
+    ['GET', '/', undefined, 404, 'UnknownOperationException'],
+  ])('%s %s on the wire is %#', async (method, path, body, status, name) => {
+    const response = await fetch(`${running.url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect([response.status, response.headers.get('x-amzn-errortype')]).toEqual([status, name]);
+    expect(await response.json()).toEqual({ Message: expect.any(String) });
+  });
+});
+
 describe('ListSchedules', () => {
   it('answers pages of what group, prefix and state leave', async () => {
     const { client } = running;

@@ -13,6 +13,7 @@ export const UNIVERSAL = 'arn:aws:scheduler:::aws-sdk:sfn:startExecution';
 
 export interface Running {
   client: SchedulerClient;
+  url: string;
   started: StartExecutionRequest[];
   invoked: { functionName: string; payload: string }[];
   /** What was reported beside the answers, as text. */
@@ -60,6 +61,7 @@ export async function startScheduler(
   });
   return {
     client,
+    url: server.url,
     started,
     invoked,
     failures,
