@@ -51,6 +51,18 @@ export function secretsManagerOf(environment: Environment): Promise<SecretsManag
   return secretsManagerClient(clientConfig({ region: regionOf(environment) }, SECRET_TIMEOUT_MS));
 }
 
+/** A secret that is read once a process, when it is first needed. What could not be read is tried again. */
+export function keptSecret(read: (arn: string) => Promise<string>, arn: string): () => Promise<string> {
+  let kept: Promise<string> | undefined;
+  return () => {
+    kept ??= read(arn).catch((error: unknown) => {
+      kept = undefined;
+      throw error;
+    });
+    return kept;
+  };
+}
+
 /** Reads the current text of a secret. Rejects where it has none, or within seconds where it cannot be read. */
 export function secretReaderOf(environment: Environment): (arn: string) => Promise<string> {
   let client: Promise<SecretsManagerClient> | undefined;

@@ -64,6 +64,17 @@ export class Environment {
     return words.filter((word) => word !== '');
   }
 
+  /** What `parse` makes of a JSON object that must be there; what it throws ends the start under the variable's name. */
+  checked<T>(name: string, parse: (value: Record<string, unknown>) => T): T {
+    const value = this.json(name);
+    try {
+      return parse(value);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new EnvironmentError(`${name}: ${message}`, { cause });
+    }
+  }
+
   /** A JSON object that must be there. Its text is not told. */
   json(name: string): Record<string, unknown> {
     let value: unknown;

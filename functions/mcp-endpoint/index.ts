@@ -4,22 +4,23 @@ import { createAuthenticator } from '../../lib/mcp/auth/authenticator.ts';
 import { parseAuthConfig } from '../../lib/mcp/auth/config.ts';
 import { createEndpoint } from '../../lib/mcp/endpoint.ts';
 import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
-import { secretReaderOf } from '../clients.ts';
+import { keptSecret, secretReaderOf } from '../clients.ts';
 import { openEngine } from '../engine.ts';
 import { Environment } from '../environment.ts';
 import { VARIABLES } from '../variables.ts';
 import { createMcpEndpoint } from './handler.ts';
 
 const environment = new Environment(process.env);
+const readSecret = secretReaderOf(environment);
 const { telemetry, log, during } = createAwsTelemetry();
 const env = openEngine(environment, {
   telemetry,
   log,
-  cursorSecret: () => Promise.reject(new Error('not yet')),
+  cursorSecret: keptSecret(readSecret, environment.text(VARIABLES.cursorSecretArn)),
   machineRoleArn: environment.text(VARIABLES.machineRoleArn),
 });
-const authenticator = createAuthenticator(parseAuthConfig(environment.json(VARIABLES.auth)), {
-  readSecret: secretReaderOf(environment),
+const authenticator = createAuthenticator(environment.checked(VARIABLES.auth, parseAuthConfig), {
+  readSecret,
   fetch,
   now: Date.now,
 });
