@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import type { Principal } from '../store/records.ts';
 import { protocolError } from './faults.ts';
-import { authorize } from './scopes.ts';
+import { authorize, scopeChallenge } from './scopes.ts';
 
 const DESIGN_PROMPT = 'design_workflow';
 
@@ -42,6 +42,7 @@ export function registerPrompts(server: McpServer, env: EngineEnvironment, princ
     {
       description: 'How to turn a task into a blueprint.',
       argsSchema: z.object({ task: z.string().optional().describe('what the workflow is to do') }),
+      scopeChallenge: scopeChallenge(principal, 'prompt', DESIGN_PROMPT),
     },
     ({ task }) => {
       try {

@@ -3,7 +3,7 @@ import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import type { EngineEnvironment } from '../engine/environment.ts';
 import type { Principal } from '../store/records.ts';
 import { protocolError } from './faults.ts';
-import { authorize } from './scopes.ts';
+import { authorize, scopeChallenge } from './scopes.ts';
 
 /** Of a template's URI, by name. A name that the template does not have reads as empty. */
 type Variables = Record<'id' | 'revision' | 'at', string>;
@@ -80,7 +80,11 @@ export function registerResources(server: McpServer, env: EngineEnvironment, pri
   server.registerResource(
     'blueprint-schema',
     SCHEMA_URI,
-    { description: 'JSON Schema of a blueprint', mimeType: MIME },
+    {
+      description: 'JSON Schema of a blueprint',
+      mimeType: MIME,
+      scopeChallenge: scopeChallenge(principal, 'resource', SCHEMA_URI),
+    },
     (uri) =>
       answer(uri, SCHEMA_URI, async () =>
         (await import('../blueprint/json-schema.ts')).blueprintJsonSchema(),
@@ -90,7 +94,11 @@ export function registerResources(server: McpServer, env: EngineEnvironment, pri
     server.registerResource(
       kind.name,
       new ResourceTemplate(kind.template, { list: undefined }),
-      { description: kind.description, mimeType: MIME },
+      {
+        description: kind.description,
+        mimeType: MIME,
+        scopeChallenge: scopeChallenge(principal, 'resource', kind.template),
+      },
       (uri, variables) => answer(uri, kind.template, () => kind.read(env, principal, strings(variables))),
     );
   }

@@ -25,7 +25,7 @@ import { internalFault } from './faults.ts';
 import { listOnly } from './listed-tools.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
-import { authorize } from './scopes.ts';
+import { authorize, scopeChallenge } from './scopes.ts';
 import type { EndpointTool, ToolContext } from './tool.ts';
 import { callTool } from './tools/call-tool.ts';
 import { ENDPOINT_TOOLS } from './tools.ts';
@@ -63,6 +63,7 @@ function registerTool(
       inputSchema: listedOnly(tool),
       outputSchema: tool.output,
       annotations: tool.annotations,
+      scopeChallenge: scopeChallenge(principal, 'tool', tool.name),
     },
     (given: unknown, context: ServerContext): Promise<CallToolResult> =>
       observed(env, tool.name, () => answerCall(tool, env, principal, given, context)),

@@ -83,7 +83,7 @@ async function start(...tokens: Made[]): Promise<Authenticator> {
 }
 
 async function ask(authenticator: Authenticator, authorization?: string) {
-  const headers: HeadersInit = authorization === undefined ? {} : { authorization };
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   return authenticator.authenticate(new Request('https://x.example/mcp', { method: 'POST', headers }), {});
 }
 

@@ -51,7 +51,7 @@ async function authenticate(
     { mode: 'oauth', issuer: issuer.url, audience: AUDIENCE },
     { readSecret: () => Promise.reject(new Error('no secret is read')), fetch, now: () => NOW },
   );
-  const headers: HeadersInit = authorization === undefined ? {} : { authorization };
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   return authenticator.authenticate(new Request(url, { method: 'POST', headers }), {});
 }
 
