@@ -52,6 +52,8 @@ export class CallTool extends Construct {
         [VARIABLES.inspect]: props.inspect,
         MWE_MAX_ATTEMPTS: String(props.limits.maxAttempts),
         MWE_MAX_SUB_RUNS: String(props.limits.maxSubRuns),
+        MWE_MAX_DEPTH: String(props.limits.maxDepth),
+        MWE_MAX_RUN_SECONDS: String(props.limits.maxRunSeconds),
       },
     });
     this.functionArn = this.function.function.functionArn;

@@ -4,8 +4,10 @@
  * is made, all of it at once; infra/read-props.ts writes the messages.
  */
 import { z } from 'zod';
+import { MAX_RUN_TIMEOUT_SECONDS, MAX_SUBWORKFLOW_DEPTH } from '../lib/blueprint/limits.ts';
 import { DEFAULT_ENGINE_LIMITS } from '../lib/engine/limits.ts';
 import { SCOPES } from '../lib/engine/principals.ts';
+import { toolsSchema } from '../lib/mcp/auth/config.ts';
 import { DEFAULT_STEPS_LIMITS } from '../lib/steps/environment.ts';
 
 /** The retention periods that CloudWatch Logs knows. Source: CloudWatch Logs API reference, PutRetentionPolicy. */
@@ -32,7 +34,7 @@ const iamPrincipal = z
 
 const grant = z.strictObject({
   scopes: z.array(z.enum(SCOPES, `scopes: ${SCOPES.join(', ')}`)).min(1, 'at least one scope'),
-  tools: z.array(z.string().regex(/^[a-z][a-z0-9-]{0,31}\/.+$/, '"server/tool" or "server/*"')).optional(),
+  tools: toolsSchema.optional(),
 });
 
 const auth = z.discriminatedUnion(
@@ -46,7 +48,7 @@ const auth = z.discriminatedUnion(
         if (count >= 1 && count <= MAX_IAM_PRINCIPALS) return;
         context.addIssue({
           code: 'custom',
-          message: `1 to ${MAX_IAM_PRINCIPALS} principals: the function's resource policy holds no more; give a shared role the access`,
+          message: `${count} principals are set; 1 to ${MAX_IAM_PRINCIPALS} have room in the function's resource policy, more can share a role`,
         });
       }),
     }),
@@ -91,7 +93,7 @@ export const propsSchema = z.strictObject({
    * task answers link to stored values.
    */
   inspect: z.enum(['links', 'values'], '"links" or "values"').default('links'),
-  /** Of one principal, except the last two, which are of a run and its sub-runs. */
+  /** The first five are of one principal, the others of a run and all its sub-runs. */
   limits: z
     .strictObject({
       requestsPerMinute: wholeNumber(1, 100_000).default(DEFAULT_ENGINE_LIMITS.requestsPerMinute),
@@ -101,6 +103,8 @@ export const propsSchema = z.strictObject({
       minScheduleMinutes: wholeNumber(1, 1440).default(DEFAULT_ENGINE_LIMITS.minScheduleMinutes),
       maxAttempts: wholeNumber(1, 10_000_000).default(DEFAULT_STEPS_LIMITS.maxAttempts),
       maxSubRuns: wholeNumber(1, 100_000).default(DEFAULT_STEPS_LIMITS.maxSubRuns),
+      maxDepth: wholeNumber(1, MAX_SUBWORKFLOW_DEPTH).default(DEFAULT_STEPS_LIMITS.maxDepth),
+      maxRunSeconds: wholeNumber(1, MAX_RUN_TIMEOUT_SECONDS).default(DEFAULT_STEPS_LIMITS.maxRunSeconds),
     })
     .prefault({}),
   functions: z

@@ -55,6 +55,8 @@ function faultsOf(issue: z.core.$ZodIssue, root: unknown): string[] {
     const allowed = issue.issues.map((each) => each.message).join('; ');
     return [`${place}: this key is not allowed; allowed are ${allowed}`];
   }
+  // A check of ours says in a sentence what is wrong; the schema's own say what is allowed.
+  if (issue.code === 'custom') return [`${place}: ${issue.message}`];
   const value = at(root, issue.path);
   const got = value === undefined ? 'nothing is set' : `${shown(value)} is set`;
   return [`${place}: ${got}; allowed is ${issue.message}`];

@@ -21,6 +21,8 @@ describe('defaults', () => {
         minScheduleMinutes: 5,
         maxAttempts: 100_000,
         maxSubRuns: 1000,
+        maxDepth: 10,
+        maxRunSeconds: 86_400,
       },
       functions: {
         mcpEndpoint: { memoryMb: 1024, timeoutSeconds: 60 },
@@ -72,12 +74,17 @@ describe('faults', () => {
     [
       'no principal',
       { auth: { mode: 'iam', principals: {} } },
-      "auth.principals: {} is set; allowed is 1 to 20 principals: the function's resource policy holds no more; give a shared role the access",
+      "auth.principals: 0 principals are set; 1 to 20 have room in the function's resource policy, more can share a role",
     ],
     [
       'an unknown scope',
       { auth: { mode: 'iam', principals: { [ROLE]: { scopes: ['runs:write'] } } } },
       `auth.principals.${ROLE}.scopes.0: "runs:write" is set; allowed is scopes: workflows:read, workflows:write, workflows:delete, runs:start, runs:read, runs:cancel, tools:read, tools:call, schedules:write, admin`,
+    ],
+    [
+      'a tool list that is none',
+      { auth: { mode: 'iam', principals: { [ROLE]: { scopes: ['admin'], tools: ['list pods'] } } } },
+      `auth.principals.${ROLE}.tools.0: "list pods": an entry is "server/tool" or "server/*"`,
     ],
     [
       'an issuer without TLS',

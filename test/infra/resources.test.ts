@@ -184,7 +184,13 @@ describe('functions', () => {
       'call-tool',
       'Calls downstream MCP servers for the tasks of state machines',
       { MemorySize: 1769, Timeout: 900 },
-      { MWE_INSPECT: 'links', MWE_MAX_ATTEMPTS: '100000', MWE_MAX_SUB_RUNS: '1000' },
+      {
+        MWE_INSPECT: 'links',
+        MWE_MAX_ATTEMPTS: '100000',
+        MWE_MAX_SUB_RUNS: '1000',
+        MWE_MAX_DEPTH: '10',
+        MWE_MAX_RUN_SECONDS: '86400',
+      },
     ],
     [
       'RunEvents',

@@ -17,6 +17,8 @@ beforeAll(async () => {
       minScheduleMinutes: 5,
       maxAttempts: 6,
       maxSubRuns: 7,
+      maxDepth: 8,
+      maxRunSeconds: 9,
     },
     functions: {
       mcpEndpoint: { memoryMb: 512, timeoutSeconds: 90, reservedConcurrency: 11 },
@@ -64,6 +66,8 @@ describe('props', () => {
       MWE_INSPECT: 'values',
       MWE_MAX_ATTEMPTS: '6',
       MWE_MAX_SUB_RUNS: '7',
+      MWE_MAX_DEPTH: '8',
+      MWE_MAX_RUN_SECONDS: '9',
     });
   });
 
