@@ -9,6 +9,7 @@ import { executionArnOf } from '../steps/executions.ts';
 import type { RunRecord } from '../store/records.ts';
 import { closeRun, getRun, isOpen as isOpenStatus, type RunEnd, reopenRun, touchRun } from '../store/runs.ts';
 import type { EngineEnvironment } from './environment.ts';
+import { countScheduledRun } from './schedule-failures.ts';
 
 export const SILENT_MS = 60_000;
 
@@ -93,6 +94,13 @@ function ownCause(cause: string | undefined): string {
 /** Looks an open run up that nothing has been heard of for a minute. */
 export async function reconcileRun(env: EngineEnvironment, run: RunRecord): Promise<RunRecord> {
   if (!isOpen(run) || env.now() - Date.parse(run.touchedAt) < SILENT_MS) return run;
+  const found = await lookUp(env, run);
+  if (!isOpen(found)) await countScheduledRun(env, found);
+  return found;
+}
+
+async function lookUp(env: EngineEnvironment, run: RunRecord): Promise<RunRecord> {
+  if (run.trigger === 'try') return closeLostTry(env, run);
   const state = await describe(env, executionOf(run));
   if (state === undefined) return withoutExecution(env, run);
   const applied = await applyExecutionState(env, run, state);
@@ -133,6 +141,19 @@ async function withoutExecution(env: EngineEnvironment, run: RunRecord): Promise
     endedAt: timeOf(env),
     failure,
   });
+  return end.run ?? run;
+}
+
+/** A trial call has no execution. Who makes it says every 20 s that it lives (lib/steps/try-run.ts). */
+async function closeLostTry(env: EngineEnvironment, run: RunRecord): Promise<RunRecord> {
+  const cause = 'the engine ended while the call was under way; it is not known whether it was carried out';
+  const end = await closeRun(env.store, run.run, {
+    status: 'FAILED',
+    epoch: run.epoch,
+    endedAt: timeOf(env),
+    failure: { error: 'OutcomeUnknown', cause },
+  });
+  if (end.closed) env.telemetry.runEnded('FAILED', run.trigger);
   return end.run ?? run;
 }
 
