@@ -10,16 +10,19 @@ import type { Principal } from '../../lib/store/records.ts';
 /** Every scope but `admin`. */
 export const ALL = SCOPES.filter((scope) => scope !== 'admin').join(',');
 
-/** `authorization: alice workflows:read,runs:read k8s/*,graph/x`: name, scopes, allow-list. No such header: nobody. */
+/**
+ * `authorization: alice workflows:read,runs:read k8s/*,graph/x`: name, scopes, allow-list (`-`: an empty one). No such
+ * header: nobody.
+ */
 export function principalOf(request: Request): Principal | undefined {
   const [name = '', scopes = '', tools] = (request.headers.get('authorization') ?? '').split(' ');
   if (name === '') return undefined;
-  const list = tools === undefined ? {} : { tools: tools.split(',').filter((tool) => tool !== '') };
+  const list = tools === undefined ? {} : { tools: tools.split(',').filter((tool) => tool !== '-') };
   return { kind: 'token', id: `token:${name}`, scopes: scopes.split(','), ...list };
 }
 
 export const credentials = (name: string, scopes: string = ALL, tools?: readonly string[]): string =>
-  tools === undefined ? `${name} ${scopes}` : `${name} ${scopes} ${tools.join(',')}`;
+  tools === undefined ? `${name} ${scopes}` : `${name} ${scopes} ${tools.join(',') || '-'}`;
 
 export interface Callers {
   as(name: string, scopes?: string, tools?: readonly string[]): Promise<Agent>;

@@ -88,7 +88,8 @@ export interface Harness {
   calls(): Call[];
   clearCalls(): void;
   save(blueprint: Blueprint, bound?: Partial<BlueprintDocument>): Promise<Saved>;
-  start(saved: Saved, params?: JsonObject): Promise<string>;
+  /** `changes`: of the run's record. */
+  start(saved: Saved, params?: JsonObject, changes?: Partial<RunRecord>): Promise<string>;
   finish(run: string): Promise<Finished>;
   run(blueprint: Blueprint, params?: JsonObject): Promise<Finished>;
   redrive(run: string): Promise<void>;
@@ -231,7 +232,11 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     return { id: workflow, hash, document, ...machine };
   }
 
-  async function start(saved: Saved, params: JsonObject = {}): Promise<string> {
+  async function start(
+    saved: Saved,
+    params: JsonObject = {},
+    changes: Partial<RunRecord> = {},
+  ): Promise<string> {
     const run = randomUUID().replaceAll('-', '');
     const now = new Date().toISOString();
     await createRun(store, {
@@ -255,6 +260,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       attempts: 0,
       subRuns: 0,
       errorCount: 0,
+      ...changes,
     });
     await putValue(store, run, '$params', params);
     await sfn.send(
