@@ -1,7 +1,8 @@
-/** `npm run bench -- [--json FILE] [--only compile,loop,tokens,start] [--quick]`: figures, told and never asserted. */
+/** `npm run bench -- [--json FILE] [--only compile,tokens,start,cost,loop] [--quick]`: figures, told and never asserted. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { benchCompile } from './compile.ts';
+import { benchCost } from './cost.ts';
 import { benchLoop } from './loop.ts';
 import type { Figure } from './measure.ts';
 import { benchStart } from './start.ts';
@@ -15,6 +16,7 @@ const SECTIONS: Record<string, () => Promise<Figure[]>> = {
   compile: benchCompile,
   tokens: benchTokens,
   start: benchStart,
+  cost: benchCost,
   loop: () => benchLoop({ quick: values.quick === true }),
 };
 
