@@ -129,7 +129,7 @@ export function loadServers(options: ConfigOptions): ServerConfig[] {
 
 /** Parses the text of an mcp.json. Servers with `"disabled": true` are left out. Throws ConfigError. */
 export function parseServers(text: string, options: ConfigOptions): ServerConfig[] {
-  const entries = parseEntries(text, options.file);
+  const entries = readEntries(text, options.file);
   const folder = dirname(resolve(options.file));
   const values: Substitutions = {
     env: options.env ?? process.env,
@@ -146,7 +146,8 @@ export function parseServers(text: string, options: ConfigOptions): ServerConfig
   return servers;
 }
 
-function parseEntries(text: string, file: string): [string, unknown][] {
+/** The entries as they are written, whatever they hold. Throws ConfigError. */
+export function readEntries(text: string, file: string): [string, unknown][] {
   let document: unknown;
   try {
     document = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);

@@ -32,6 +32,11 @@ export interface Substituted {
 const PLACEHOLDER = /\$\{([^{}]*)\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** What stands in the placeholders of a text. */
+export function placeholdersIn(text: string): string[] {
+  return [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? '');
+}
+
 /** Fills the placeholders of one string. Never throws; what could not be filled stays as written and is a problem. */
 export function substitute(text: string, values: Substitutions): Substituted {
   if (!text.includes('${')) return { text, problems: [], values: [], secrets: [] };
