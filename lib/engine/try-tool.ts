@@ -31,6 +31,7 @@ export interface TryCall {
 
 /** Left of the time that a request is held: for the answer to come back. */
 const ANSWER_MS = 2000;
+const SENTENCE_MS = 250;
 /** Shortest time worth starting a call with. */
 const MIN_CALL_MS = 1000;
 
@@ -80,8 +81,10 @@ async function recordedCall(
       : { timeoutMs: Math.max(MIN_CALL_MS, heldUntil - env.now() - ANSWER_MS) }),
   });
   try {
+    // Before the sentence that any tool ends with, which knows of no run.
+    const own = heldUntil === undefined ? undefined : heldUntil - SENTENCE_MS;
     const late = `the call has not ended; get_run with runId "${run.run}" tells what became of it, step "$output" has its value`;
-    return { run: run.run, answer: await withinHold(env, heldUntil, late, answering) };
+    return { run: run.run, answer: await withinHold(env, own, late, answering) };
   } catch (error) {
     // Still under way, or it is not known: the record stays open until call-tool, or the silence, closes it.
     if (error instanceof EngineError && !(error instanceof HeldTooLong)) {
