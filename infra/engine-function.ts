@@ -14,7 +14,6 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { NAMESPACE, SERVICE } from '../lib/telemetry/metric-names.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { type FunctionName, functionName } from './names.ts';
 import type { FunctionProps } from './props.ts';
@@ -75,8 +74,8 @@ export class EngineFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
-        POWERTOOLS_SERVICE_NAME: SERVICE,
-        POWERTOOLS_METRICS_NAMESPACE: NAMESPACE,
+        // The dimension `service` of the metrics, and of the log's lines: which deployment they are of.
+        POWERTOOLS_SERVICE_NAME: setting.prefix,
         ...setting.environment,
         ...props.environment,
       },

@@ -102,7 +102,6 @@ export class EngineStack extends Stack {
         'run-events': runEvents.function,
       },
       failedEvents: runEvents.failed,
-      scheduleGroupName: schedules.groupName,
       tableName: table.tableName,
       alarmTopicArn: props.alarmTopicArn,
     });

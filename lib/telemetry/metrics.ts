@@ -32,7 +32,7 @@ export function createMetrics(): MetricsWriter {
     if (series === undefined) {
       const writer = new Metrics({
         namespace: NAMESPACE,
-        serviceName: SERVICE,
+        serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? SERVICE,
         defaultDimensions: { ...dimensions },
       });
       series = { writer, counts: new Map() };

@@ -13,7 +13,7 @@ const ownMetric = (MetricName: string, dimension: string, Value: string) => ({
   Namespace: 'McpWorkflowEngine',
   MetricName,
   Dimensions: expect.arrayContaining([
-    { Name: 'service', Value: 'mcp-workflow-engine' },
+    { Name: 'service', Value: 'other' },
     { Name: dimension, Value },
   ]),
 });

@@ -143,8 +143,7 @@ describe('functions', () => {
   };
   const ENVIRONMENT = {
     NODE_OPTIONS: '--enable-source-maps',
-    POWERTOOLS_SERVICE_NAME: 'mcp-workflow-engine',
-    POWERTOOLS_METRICS_NAMESPACE: 'McpWorkflowEngine',
+    POWERTOOLS_SERVICE_NAME: 'mwe',
     MWE_TABLE: '<Table>',
     MWE_BUCKET: '<StorageBucket>',
     MWE_MACHINE_PREFIX: 'mwe-',
