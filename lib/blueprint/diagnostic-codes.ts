@@ -114,6 +114,24 @@ export const DIAGNOSTIC_CODES = {
     '{ "type": "loop", "while": "{{ output.cursor }}", "do": { ... } }',
     '{ "type": "loop", "while": "{{ output.cursor }}", "max": 100, "do": { ... } }',
   ),
+  BP121: error(
+    'Schedules in an own blueprint',
+    'Schedules are deployed with blueprints that ship with the deployment. Whoever saves a blueprint by a tool call schedules it by one, within the limits of its principal.',
+    '{ "id": "sync", "schedules": [{ "name": "nightly", "schedule": "cron(0 2 * * ? *)" }], "steps": [ ... ] }',
+    'Save the blueprint without "schedules", then call schedule_workflow with its id.',
+  ),
+  BP122: error(
+    'Not a schedule',
+    'A schedule is an expression that EventBridge Scheduler takes: cron with six fields, rate, or at; its time zone is a name of the IANA database.',
+    '{ "name": "nightly", "schedule": "0 2 * * *" }',
+    '{ "name": "nightly", "schedule": "cron(0 2 * * ? *)", "timezone": "Europe/Vienna" }',
+  ),
+  BP123: error(
+    'Parameters of a schedule',
+    'A schedule gives the parameters that the blueprint declares, those without a default among them; values and no templates.',
+    '{ "name": "nightly", "schedule": "rate(1 day)", "params": { "grpah": "cmdb" } }',
+    '{ "name": "nightly", "schedule": "rate(1 day)", "params": { "graph": "cmdb" } }',
+  ),
   // 2: names
   BP201: error(
     'Name not well formed',
@@ -150,6 +168,12 @@ export const DIAGNOSTIC_CODES = {
     'Defaults are data: the text is passed on as it is written, braces and all.',
     '{ "type": "string", "default": "{{ run.date }}" }',
     '{ "type": "string", "default": null }, and "{{ params.day || run.date }}" where it is read',
+  ),
+  BP207: error(
+    'Two schedules of one name',
+    'A schedule is known by its name: its runs are counted under it.',
+    '"schedules": [{ "name": "nightly", ... }, { "name": "nightly", ... }]',
+    'Give each schedule a name of its own.',
   ),
   // 3: templates and expressions
   BP301: error(

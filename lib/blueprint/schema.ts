@@ -80,6 +80,26 @@ const errorStrategy = z
       'What a failure does. A step without a strategy takes the nearest one outward, whole: nothing is merged.',
   });
 
+const schedule = z
+  .strictObject({
+    name: z.string().regex(STEP_ID).describe('Unique among the schedules of the blueprint.'),
+    schedule: z
+      .string()
+      .describe(
+        'When: `cron(minutes hours day-of-month month day-of-week year)`, `rate(15 minutes)` or `at(2030-01-31T08:30:00)`, as EventBridge Scheduler takes them.',
+      ),
+    timezone: z
+      .string()
+      .optional()
+      .meta({ default: 'UTC', description: 'Name of the IANA database, for `cron` and `at`.' }),
+    params: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('The parameters of its runs; values, never templates.'),
+    enabled: z.boolean().optional().meta({ default: true, description: 'Whether it fires.' }),
+  })
+  .meta({ id: 'schedule', description: 'One schedule of a blueprint that ships with the deployment.' });
+
 const commonFields = {
   id: z
     .string()
@@ -244,6 +264,12 @@ function blueprintFields<L extends z.ZodType>(steps: L) {
     output: anyJson(
       "The answer of a run: any JSON with templates. Failed steps read as null. Default: the last step's value.",
     ).optional(),
+    schedules: z
+      .array(schedule)
+      .optional()
+      .describe(
+        'Schedules that are deployed with the blueprint. Only in blueprints that ship with the deployment; others are scheduled with the tool schedule_workflow.',
+      ),
   });
 }
 

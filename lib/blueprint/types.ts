@@ -93,6 +93,18 @@ export interface CollectStep extends StepBase {
 
 export type Step = CallStep | LoopStep | ParallelStep | PipeStep | CollectStep;
 
+/** A schedule that ships with a blueprint of the deployment. */
+export interface BlueprintSchedule {
+  name: string;
+  /** `cron(…)`, `rate(…)` or `at(…)`. */
+  schedule: string;
+  /** IANA name. Default: UTC. */
+  timezone?: string;
+  params?: JsonObject;
+  /** Default: true. */
+  enabled?: boolean;
+}
+
 export interface Blueprint {
   $schema?: string;
   id: string;
@@ -103,6 +115,8 @@ export interface Blueprint {
   timeoutSeconds?: number;
   steps: Step[];
   output?: Json;
+  /** Only in blueprints that the deployment owns. */
+  schedules?: BlueprintSchedule[];
 }
 
 /** What a call step of a stored document was bound to at saving. */

@@ -27,6 +27,8 @@ export async function runCompile(args: readonly string[], output: Output): Promi
   }
   const { blueprint, diagnostics } = validateBlueprint(
     await readBlueprintFile(onlyPositional(positionals, 'FILE')),
+    // A file may be one that ships with a deployment.
+    { stackOwned: true },
   );
   if (blueprint === undefined || diagnostics.some((d) => d.severity === 'error')) {
     printDiagnostics(diagnostics, output);

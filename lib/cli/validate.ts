@@ -22,7 +22,8 @@ export async function runValidate(args: readonly string[], output: Output): Prom
     return EXIT.ok;
   }
   const file = onlyPositional(positionals, 'FILE');
-  const { diagnostics } = validateBlueprint(await readBlueprintFile(file));
+  // A file may be one that ships with a deployment.
+  const { diagnostics } = validateBlueprint(await readBlueprintFile(file), { stackOwned: true });
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (values.json === true) output.out(jsonLines({ valid: errors === 0, diagnostics }));
   else {

@@ -8,7 +8,7 @@
  *     5  templates     every place that may hold one, parsed                       sites.ts, templates.ts
  *     6  references    does every name exist where it is read?                     references.ts, visibility.ts
  *     7  lints         expressions that fail, or are probably not meant            lints.ts, nullability.ts
- *     8  flow          loops beyond a limit                                        flow.ts
+ *     8  flow          loops beyond a limit, schedules                             flow.ts, schedules.ts
  *     9  environment   sub-workflows and tools as they are now                     subworkflows.ts, tools.ts, arguments.ts, allowed.ts
  *    10  usage         values and parameters that nobody reads                     usage.ts
  *
@@ -29,6 +29,7 @@ import { checkNames } from './validate/names.ts';
 import { outlineBlueprint } from './validate/outline.ts';
 import { checkReferences } from './validate/references.ts';
 import { createReport } from './validate/report.ts';
+import { checkSchedules } from './validate/schedules.ts';
 import { checkShape } from './validate/shape.ts';
 import { templateSites } from './validate/sites.ts';
 import { checkSubworkflows } from './validate/subworkflows.ts';
@@ -63,6 +64,7 @@ export function validateBlueprint(input: unknown, env: ValidationEnvironment = {
   checkReferences(sites, outline, usage, report);
   checkLints(sites, outline, catalog, report);
   checkFlow(outline, report);
+  checkSchedules(outline, env.stackOwned === true, report);
 
   checkSubworkflows(outline, env.workflows?.bind(env), report);
   if (catalog !== undefined) checkTools(outline, catalog, report);

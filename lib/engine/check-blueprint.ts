@@ -31,6 +31,8 @@ export interface Surroundings {
   target: CompileTarget;
   /** The author's allow-list of tools. Absent: all. */
   allowed?: readonly string[] | undefined;
+  /** Whether the deployment owns the blueprint. Default: no. */
+  stackOwned?: boolean | undefined;
 }
 
 export interface Checked {
@@ -52,9 +54,10 @@ export function checkAgainst(input: Json, surroundings: Surroundings): Checked {
   return { diagnostics: all, valid: { blueprint, document }, estimate: compiled.estimate };
 }
 
-function environment({ catalog, workflows, allowed }: Surroundings): ValidationEnvironment {
+function environment({ catalog, workflows, allowed, stackOwned }: Surroundings): ValidationEnvironment {
   return {
     ...(allowed === undefined ? {} : { allowed }),
+    ...(stackOwned === undefined ? {} : { stackOwned }),
     ...(catalog === undefined ? {} : toolsOf(catalog)),
     workflows: (id: string) => workflows.get(id),
   };

@@ -78,6 +78,7 @@ async function save(
   const { diagnostics, valid } = await checkBlueprint(env, input, {
     // The deployment's own blueprints name their servers, and must not wait for them to start.
     offline: options.readOnly === true,
+    stackOwned: options.readOnly === true,
     allowed: principal.tools,
   });
   if (valid === undefined) {

@@ -67,7 +67,7 @@ async function readWorkflow(
 export async function checkBlueprint(
   env: EngineEnvironment,
   input: Json,
-  options: { offline?: boolean; allowed?: readonly string[] | undefined } = {},
+  options: { offline?: boolean; allowed?: readonly string[] | undefined; stackOwned?: boolean } = {},
 ): Promise<Checked> {
   // What is too large for a blueprint is refused before anything that it names is looked up.
   if (checkBounds(input, createReport()) === undefined) return validateBlueprint(input);
@@ -77,7 +77,8 @@ export async function checkBlueprint(
   ]);
   const { callToolArn, functionTimeoutSeconds } = env.config;
   const target = { callToolArn, functionTimeoutSeconds };
-  return checkAgainst(input, { catalog, workflows, target, allowed: options.allowed });
+  const { allowed, stackOwned } = options;
+  return checkAgainst(input, { catalog, workflows, target, allowed, stackOwned });
 }
 
 /** The tool `validate_workflow`: a blueprint, or the current revision of a saved one against today's tools. */
@@ -89,8 +90,14 @@ export async function validateWorkflow(
   if ((args.blueprint === undefined) === (args.id === undefined)) {
     throw new EngineError('Invalid', 'give either "blueprint" or "id"');
   }
-  const blueprint = args.blueprint ?? (await savedBlueprint(env, args.id ?? ''));
-  const { diagnostics, estimate } = await checkBlueprint(env, blueprint, { allowed: principal.tools });
+  const { blueprint, stackOwned } =
+    args.blueprint === undefined
+      ? await savedBlueprint(env, args.id ?? '')
+      : { blueprint: args.blueprint, stackOwned: false };
+  const { diagnostics, estimate } = await checkBlueprint(env, blueprint, {
+    allowed: principal.tools,
+    stackOwned,
+  });
   const answer = {
     valid: !hasError(diagnostics),
     ...shownDiagnostics(diagnostics, 'error'),
@@ -99,8 +106,11 @@ export async function validateWorkflow(
   return estimate === undefined ? answer : { ...answer, estimate: { ...estimate } };
 }
 
-async function savedBlueprint(env: EngineEnvironment, id: string): Promise<Json> {
+async function savedBlueprint(
+  env: EngineEnvironment,
+  id: string,
+): Promise<{ blueprint: Json; stackOwned: boolean }> {
   const head = await liveHead(env, id);
   const document = await getDocument(env.store, id, head.hash);
-  return document.blueprint as unknown as Json;
+  return { blueprint: document.blueprint as unknown as Json, stackOwned: head.readOnly };
 }

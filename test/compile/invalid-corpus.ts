@@ -29,6 +29,7 @@ export interface InvalidCase {
     /** What the steps of a workflow are bound to. */
     workflowTools?: Record<string, ToolBinding[]>;
     allowed?: string[];
+    stackOwned?: boolean;
   };
   diagnostics: Diagnostic[];
 }

@@ -29,4 +29,6 @@ export interface ValidationEnvironment {
   workflows?(id: string): SavedWorkflow | undefined;
   /** The author's allow-list of tools, `server/tool` or `server/*`. Absent: all. */
   allowed?: readonly string[];
+  /** Whether the deployment owns it: then it may have schedules. Default: no. */
+  stackOwned?: boolean;
 }

@@ -252,8 +252,9 @@ function wrongFormat(pointer: string, value: unknown, issue: Issue, report: Repo
   report.add('BP201', pointer, { message: `${got} is not a name: ${expected}`, got, expected });
 }
 
-/** The fields of the object at a path inside a blueprint or step: only two objects are strict there. */
+/** The fields of the object at a path inside a blueprint or step: only three objects are strict there. */
 function fieldsAt(path: readonly PropertyKey[]): readonly string[] {
+  if (path[0] === 'schedules') return ['name', 'schedule', 'timezone', 'params', 'enabled'];
   return path[0] === 'params'
     ? ['type', 'description', 'default']
     : ['onStepFailure', 'maxRetries', 'retryDelayMs', 'backoffRate', 'maxDelayMs', 'jitter', 'collectErrors'];
