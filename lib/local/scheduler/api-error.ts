@@ -7,7 +7,6 @@ const STATUS = {
   ConflictException: 409,
   InternalServerException: 500,
   ResourceNotFoundException: 404,
-  ServiceQuotaExceededException: 402,
   ValidationException: 400,
   UnknownOperationException: 404,
 } as const;

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../step-functions/contract.ts';
 import { createTurns } from '../step-functions/service/turns.ts';
-import { SYSTEM_CLOCK } from '../system-clock.ts';
+import { WALL_CLOCK } from '../system-clock.ts';
 import type { SchedulerContext } from './context.ts';
 import { startAlarms } from './delivery/alarms.ts';
 import type { Targets } from './delivery/deliver.ts';
@@ -46,7 +46,7 @@ export interface SchedulerService {
 }
 
 export async function createScheduler(options: SchedulerOptions): Promise<SchedulerService> {
-  const { clock = SYSTEM_CLOCK } = options;
+  const { clock = WALL_CLOCK } = options;
   const onFailure = options.onFailure ?? ((error: unknown) => console.error('Scheduler:', error));
   const store = await openSchedulerStore(options.dataDir);
   const turns = createTurns();

@@ -6,6 +6,7 @@ import {
   GetScheduleCommand,
   UpdateScheduleCommand,
 } from '@aws-sdk/client-scheduler';
+import { SFNServiceException } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LambdaServiceError } from '../../../lib/local/step-functions/contract.ts';
 import { ApiError } from '../../../lib/local/step-functions/service/api-error.ts';
@@ -290,6 +291,14 @@ describe('a failed attempt', () => {
 
   it.each([
     ['a request at fault', new ApiError('StateMachineDoesNotExist', 'State Machine Does Not Exist')],
+    [
+      'a request at fault, as the SDK has it',
+      new SFNServiceException({
+        name: 'StateMachineDoesNotExist',
+        $fault: 'client',
+        $metadata: { httpStatusCode: 400 },
+      }),
+    ],
     [
       'no such function',
       new LambdaServiceError('ResourceNotFoundException', 'Function not found', 404, 'id'),

@@ -19,12 +19,12 @@ export interface InvokedBy {
   group: string;
 }
 
-/** Where invocations go. What they throw has AWS's name and, where the service refused, its `statusCode`. */
+/** Where invocations go. What they throw has AWS's name and, where the service refused, its status (`statusCode`, or the SDK's `$metadata`). */
 export interface Targets {
   /** Resolves when the execution has been started. */
   startExecution(request: StartExecutionRequest, by: InvokedBy): Promise<unknown>;
   /** Resolves when the event has been accepted; the function itself runs later. */
-  invokeLambda(functionName: string, payload: string): Promise<unknown>;
+  invokeLambda(functionName: string, payload: string, by: InvokedBy): Promise<unknown>;
 }
 
 export interface DeliveryParts {
@@ -82,7 +82,7 @@ async function invoke(
 ): Promise<void> {
   switch (invocation.kind) {
     case 'invokeLambda':
-      await targets.invokeLambda(invocation.functionName, invocation.payload);
+      await targets.invokeLambda(invocation.functionName, invocation.payload, by);
       return;
     case 'startExecution':
       try {

@@ -8,9 +8,19 @@ const MAX_DELAY_MS = 300_000;
 const PASSING = /Throttl|TooManyRequests|LimitExceeded/;
 
 export function mayPass(error: unknown): boolean {
-  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number')
-    return true;
-  return error.statusCode >= 500 || error.statusCode === 429 || PASSING.test(error.name);
+  const status = statusOf(error);
+  if (status === undefined || !(error instanceof Error)) return true;
+  return status >= 500 || status === 429 || PASSING.test(error.name);
+}
+
+/** The HTTP status that a service refused with: of a stand-in's own error or of the SDK's. Undefined: there was no answer. */
+function statusOf(error: unknown): number | undefined {
+  const { statusCode, $metadata } = Object(error) as {
+    statusCode?: unknown;
+    $metadata?: { httpStatusCode?: unknown };
+  };
+  const status = statusCode ?? $metadata?.httpStatusCode;
+  return typeof status === 'number' ? status : undefined;
 }
 
 /** @param attempts how many have failed, from 1 */
