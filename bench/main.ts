@@ -1,6 +1,7 @@
 /** `npm run bench -- [--json FILE] [--only compile,tokens,start,cost,loop] [--quick]`: figures, told and never asserted. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { benchColdStart } from './cold-start.ts';
 import { benchCompile } from './compile.ts';
 import { benchCost } from './cost.ts';
 import { benchLoop } from './loop.ts';
@@ -18,6 +19,7 @@ const SECTIONS: Record<string, () => Promise<Figure[]>> = {
   start: benchStart,
   cost: benchCost,
   loop: () => benchLoop({ quick: values.quick === true }),
+  cold: () => benchColdStart({ quick: values.quick === true }),
 };
 
 const wanted = values.only?.split(',') ?? Object.keys(SECTIONS);

@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { VARIABLES } from '../../functions/variables.ts';
 import {
@@ -16,12 +17,12 @@ import {
   LOCAL_SCHEDULE_ROLE,
   LOCAL_TABLE,
 } from '../../lib/cli/local-names.ts';
+import { projectRoot } from '../../lib/cli/project.ts';
 import { SCOPES, type Scope } from '../../lib/engine/principals.ts';
 import type { LambdaHandler } from '../../lib/local/lambda/functions.ts';
 import { type Local, startLocal } from '../../lib/local/start.ts';
 import { formatTokenSecret, mintToken } from '../../lib/mcp/auth/tokens.ts';
 import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
-import { bundleFunction } from '../../scripts/functions.js';
 
 export type FunctionName = 'mcp-endpoint' | 'call-tool' | 'run-events';
 
@@ -89,7 +90,13 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   };
 }
 
+/** Loaded from where it stands, also where this is part of a bundle: it finds the project by its own place. */
+export function bundler(): Promise<typeof import('../../scripts/functions.js')> {
+  return import(pathToFileURL(join(projectRoot(), 'scripts', 'functions.js')).href);
+}
+
 async function bundled(folder: string, name: FunctionName, mcpJson = '{"mcpServers":{}}'): Promise<string> {
+  const { bundleFunction } = await bundler();
   await bundleFunction(name, folder);
   if (name === 'call-tool') await writeFile(join(folder, 'mcp.json'), mcpJson);
   return folder;
