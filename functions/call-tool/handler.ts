@@ -63,6 +63,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     executions: createExecutions(sfn),
     limits: { ...DEFAULT_STEPS_LIMITS, ...dependencies.limits },
     telemetry: dependencies.telemetry ?? SILENT,
+    log: (entry) => dependencies.log(entry),
     logger: {
       info: (message, fields) =>
         dependencies.log({ level: 'info', message, fields: JSON.stringify(fields ?? {}) }),

@@ -6,6 +6,7 @@
  */
 import type { RunRecord, ScheduleRecord } from '../store/records.ts';
 import { getScheduleRecord, putScheduleRecord } from '../store/schedules.ts';
+import { audit } from './audit.ts';
 import { switchOff } from './aws-schedules.ts';
 import type { EngineEnvironment } from './environment.ts';
 
@@ -23,6 +24,10 @@ export async function countScheduledRun(env: EngineEnvironment, run: RunRecord):
     const record =
       counted === undefined ? before : await putScheduleRecord(env.store, offIfFailing(env, counted), before);
     if (record === undefined) continue;
+    if (before.enabled && !record.enabled) {
+      const { workflow, name: schedule } = record;
+      audit(env, record.principal, { action: 'schedule.disable', workflow, schedule, run: run.run });
+    }
     // Also where it was counted before: whoever did may have got no further.
     if (record.disabledReason !== undefined && !record.enabled) await switchOff(env, record.awsName);
     return;

@@ -21,6 +21,7 @@ import {
   takePlace,
 } from '../store/schedules.ts';
 import { getHead } from '../store/workflows.ts';
+import { audited } from './audit.ts';
 import { applySchedule } from './aws-schedules.ts';
 import { requireTools } from './bound-tools.ts';
 import type { EngineEnvironment } from './environment.ts';
@@ -56,22 +57,41 @@ export async function scheduleWorkflow(
   request: ScheduleRequest,
 ) {
   const { id, name, ...change } = request;
+  const changes = name !== undefined || Object.values(change).some((value) => value !== undefined);
+  const called = name ?? DEFAULT_SCHEDULE_NAME;
+  const note = changes
+    ? await audited(
+        env,
+        principal,
+        {
+          action: change.delete === true ? 'schedule.delete' : 'schedule.save',
+          workflow: id,
+          schedule: called,
+        },
+        () => changeSchedule(env, principal, id, called, change),
+      )
+    : undefined;
   const head = await liveHead(env, id);
-  const changes = Object.values(change).some((value) => value !== undefined);
-  let note: string | undefined;
-  if (changes || name !== undefined) {
-    requireSchedulable(principal, head);
-    const called = checkedName(name ?? DEFAULT_SCHEDULE_NAME);
-    note =
-      change.delete === true
-        ? await deleteSchedule(env, head, called, change)
-        : await putSchedule(env, principal, head, called, change);
-  }
   return {
     id,
     schedules: await listSchedules(env, principal, head),
     ...(note === undefined ? {} : { note }),
   };
+}
+
+async function changeSchedule(
+  env: EngineEnvironment,
+  principal: Principal,
+  id: string,
+  name: string,
+  change: Omit<ScheduleRequest, 'id' | 'name'>,
+): Promise<string | undefined> {
+  const head = await liveHead(env, id);
+  requireSchedulable(principal, head);
+  const called = checkedName(name);
+  return change.delete === true
+    ? deleteSchedule(env, head, called, change)
+    : putSchedule(env, principal, head, called, change);
 }
 
 /** @throws EngineError Forbidden, with the place where a schedule of the deployment stands. */

@@ -15,7 +15,7 @@ export const AUDITED_TOOLS: Readonly<Record<string, AuditAction>> = {
   run_workflow: 'run.start',
   cancel_run: 'run.cancel',
   call_tool: 'tool.try',
-  schedule_workflow: 'schedule.change',
+  schedule_workflow: 'schedule.save',
 };
 
 export function auditRefusal(

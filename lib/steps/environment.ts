@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { ParseMode } from '../blueprint/types.ts';
 import type { Store } from '../store/store.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { LogEntry, Telemetry } from '../telemetry/telemetry.ts';
 
 /** A tool as a connected server offers it, bound for the length of one task. */
 export interface ResolvedTool {
@@ -123,5 +123,7 @@ export interface StepsEnvironment {
   executions: Executions;
   limits: StepsLimits;
   logger: Logger;
+  /** Where audit entries go (lib/telemetry/audit.ts). */
+  log(entry: LogEntry): void;
   telemetry: Telemetry;
 }

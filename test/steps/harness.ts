@@ -182,6 +182,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     executions: createExecutions(sfn),
     limits: { ...DEFAULT_STEPS_LIMITS, ...options.limits },
     logger: { info: () => undefined, warn: () => undefined },
+    log: () => undefined,
     telemetry: SILENT,
   };
   state.env = env;

@@ -19,6 +19,7 @@ import { executionRunId } from '../../store/run-id.ts';
 import { claimRun, createRun, getRun, isOpen, reopenRun } from '../../store/runs.ts';
 import { getValue, putValue } from '../../store/values.ts';
 import { findRevisionByHash, getHead } from '../../store/workflows.ts';
+import { auditEntry } from '../../telemetry/audit.ts';
 import { type LoadedDocument, loadDocument } from '../documents.ts';
 import { endFailedRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
@@ -35,13 +36,37 @@ export async function begin(task: BeginTask, env: StepsEnvironment): Promise<Tas
   if (head === undefined)
     throw plain(new StepFailure('Cancelled', `there is no workflow "${task.workflow}"`));
   const opened = (await handedRun(task, env, loaded)) ?? (await ownRun(task, env, loaded, head));
-  await admit(task, env, loaded, head, opened);
   const { run } = opened;
+  try {
+    await admit(task, env, loaded, head, opened);
+  } catch (error) {
+    if (opened.created === true) auditStart(env, run, error instanceof StepFailure ? error.kind : 'Internal');
+    throw error;
+  }
+  if (opened.created === true) auditStart(env, run);
   return { status: 'done', ms: env.clock.now() - began, run: run.run };
+}
+
+/** Starts that nobody asked the endpoint for; the others it has told of itself. */
+function auditStart(env: StepsEnvironment, run: RunRecord, outcome?: string): void {
+  const { principal, workflow, revision, trigger, schedule } = run;
+  env.log(
+    auditEntry(principal, {
+      action: 'run.start',
+      workflow,
+      revision,
+      run: run.run,
+      trigger,
+      schedule,
+      outcome,
+    }),
+  );
 }
 
 interface Opened {
   run: RunRecord;
+  /** True where this delivery made the run's record: nobody has told of the start yet. */
+  created?: boolean;
   /** As given, defaults not filled. */
   params: Json | undefined;
   refusal?: StartSource['refusal'];
@@ -102,6 +127,7 @@ async function ownRun(
   const stored = created ? undefined : await getValue(env.store, run, '$params');
   return {
     run: await claim(task, env, loaded, made),
+    created,
     ...(stored === undefined
       ? { params, ...(refusal === undefined ? {} : { refusal }) }
       : { params: stored }),
