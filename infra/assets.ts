@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FunctionName } from './names.ts';
+import type { EngineProps } from './props.ts';
+import { type PreparedServers, prepareServers } from './servers/prepare-servers.ts';
 
 export type Assets = Readonly<Record<FunctionName, string>>;
 
@@ -14,19 +16,41 @@ interface Bundler {
   bundleFunction(name: string, outFolder: string): Promise<void>;
 }
 
-/** Bundles the three functions below a fresh folder. @returns their folders, and what removes all of it. */
-export async function bundleAssets(root: string): Promise<{ assets: Assets; remove(): Promise<void> }> {
+export interface PreparedAssets {
+  assets: Assets;
+  servers: PreparedServers;
+  /** Removes the folders. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes the folders: each function's bundle, and in call-tool's the downstream servers that mcp.json names.
+ * @throws SynthFault where mcp.json has what AWS does not allow
+ */
+export async function prepareAssets(root: string, props: EngineProps): Promise<PreparedAssets> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-assets-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
   const assets: Assets = {
     'mcp-endpoint': join(folder, 'mcp-endpoint'),
     'call-tool': join(folder, 'call-tool'),
     'run-events': join(folder, 'run-events'),
   };
-  // Not bundled into this program: it finds the project by its own place.
-  const bundler = (await import(pathToFileURL(join(root, 'scripts', 'functions.js')).href)) as Bundler;
-  for (const [name, out] of Object.entries(assets)) {
-    await mkdir(out);
-    await bundler.bundleFunction(name, out);
+  try {
+    // Not bundled into this program: it finds the project by its own place.
+    const bundler = (await import(pathToFileURL(join(root, 'scripts', 'functions.js')).href)) as Bundler;
+    for (const [name, out] of Object.entries(assets)) {
+      await mkdir(out);
+      await bundler.bundleFunction(name, out);
+    }
+    const servers = await prepareServers({
+      mcpJson: join(root, 'mcp.json'),
+      outFolder: assets['call-tool'],
+      trustTogether: props.trustTogether,
+      root,
+    });
+    return { assets, servers, remove };
+  } catch (error) {
+    await remove();
+    throw error;
   }
-  return { assets, remove: () => rm(folder, { recursive: true, force: true }) };
 }

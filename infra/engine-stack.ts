@@ -24,12 +24,13 @@ import type { EngineProps } from './props.ts';
 import { RunEvents } from './run-events.ts';
 import { Schedules } from './schedules.ts';
 import { EngineSecrets } from './secrets.ts';
+import type { PreparedServers } from './servers/prepare-servers.ts';
 
 export interface EngineStackProps {
   props: EngineProps;
   assets: Assets;
   /** Tells the downstream configuration in the call-tool asset, and the secrets that it names. */
-  servers: { serversHash: string; secrets: readonly string[] };
+  servers: PreparedServers;
 }
 
 export class EngineStack extends Stack {

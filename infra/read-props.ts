@@ -9,34 +9,31 @@
 import { z } from 'zod';
 import { nearestName } from '../lib/blueprint/suggest.ts';
 import { type EngineProps, propsSchema } from './props.ts';
+import { SynthFault } from './synth-fault.ts';
 
 export const CONTEXT_KEY = 'mwe';
 const MAX_SHOWN = 80;
 
-/** The message is for the user who ran `cdk`: no trace is needed with it. */
-export class PropsError extends Error {
-  override readonly name = 'PropsError';
-}
-
 /**
  * Reads the props from the value of the context key.
  * @param context absent: all defaults; an object from cdk.json; a text from `-c mwe='{…}'`.
- * @throws PropsError that names every fault
+ * @throws SynthFault that names every fault
  */
 export function readProps(context: unknown): EngineProps {
   const value = typeof context === 'string' ? parseText(context) : (context ?? {});
   const parsed = propsSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap((issue) => faultsOf(issue, value));
-  throw new PropsError([`cdk.json, context "${CONTEXT_KEY}":`, ...faults].join('\n  '));
+  throw new SynthFault(`cdk.json, context "${CONTEXT_KEY}":`, faults);
 }
 
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    const message = `-c ${CONTEXT_KEY}=…: ${shown(text)} is no JSON; write -c ${CONTEXT_KEY}='{"prefix":"test"}'`;
-    throw new PropsError(message, { cause });
+  } catch {
+    throw new SynthFault(`-c ${CONTEXT_KEY}=…:`, [
+      `${shown(text)} is no JSON; write -c ${CONTEXT_KEY}='{"prefix":"test"}'`,
+    ]);
   }
 }
 

@@ -3,10 +3,10 @@
  * what is deployed. It asks AWS nothing: the stack is for whatever account and region the CLI deploys to.
  */
 import { createRequire } from 'node:module';
-import { App, type AppProps, Validations } from 'aws-cdk-lib';
+import { Annotations, App, type AppProps, Validations } from 'aws-cdk-lib';
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { bundleAssets } from './assets.ts';
+import { prepareAssets } from './assets.ts';
 import { EngineStack } from './engine-stack.ts';
 import { CONTEXT_KEY, readProps } from './read-props.ts';
 
@@ -27,22 +27,23 @@ export interface SynthOptions {
   root: string;
   /** Context and output of the app; absent: what the CLI tells by the environment. */
   app?: Pick<AppProps, 'context' | 'outdir'>;
-  /** Default: the functions' bundles. */
-  bundle?: typeof bundleAssets;
+  /** Default: the functions' bundles and the downstream servers. */
+  prepare?: typeof prepareAssets;
 }
 
-/** @throws PropsError where the props are refused. */
+/** @throws SynthFault where props, mcp.json or a blueprint are refused */
 export async function synthesize({
   root,
   app: appProps = {},
-  bundle = bundleAssets,
+  prepare = prepareAssets,
 }: SynthOptions): Promise<CloudAssembly> {
   const app = new App({ ...appProps, postCliContext: FLAGS, analyticsReporting: false });
   const props = readProps(app.node.tryGetContext(CONTEXT_KEY));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { assets, remove } = await bundle(root);
+  const { assets, servers, remove } = await prepare(root, props);
   try {
-    new EngineStack(app, props.prefix, { props, assets, servers: { serversHash: 'none', secrets: [] } });
+    const stack = new EngineStack(app, props.prefix, { props, assets, servers });
+    for (const warning of servers.warnings) Annotations.of(stack).addWarningV2('mwe:servers', warning);
     return app.synth();
   } finally {
     await remove();

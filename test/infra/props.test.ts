@@ -1,6 +1,7 @@
 /** Props: what a user may write, what the defaults are, and what each fault is answered with. */
 import { describe, expect, it } from 'vitest';
-import { PropsError, readProps } from '../../infra/read-props.ts';
+import { readProps } from '../../infra/read-props.ts';
+import { SynthFault } from '../../infra/synth-fault.ts';
 
 describe('defaults', () => {
   it.each([
@@ -113,7 +114,7 @@ describe('faults', () => {
     ],
     ['a text for a truth', { tracing: 'no' }, 'tracing: "no" is set; allowed is true or false'],
   ])('%s', (_name, context, fault) => {
-    expect(() => readProps(context)).toThrow(new PropsError(`cdk.json, context "mwe":\n  ${fault}`));
+    expect(() => readProps(context)).toThrow(new SynthFault('cdk.json, context "mwe":', [fault]));
   });
 
   it('are told all at once', () => {
@@ -123,7 +124,7 @@ describe('faults', () => {
 
   it('of a text that is no JSON say how it is written', () => {
     expect(() => readProps('prefix=test')).toThrow(
-      new PropsError(`-c mwe=…: "prefix=test" is no JSON; write -c mwe='{"prefix":"test"}'`),
+      new SynthFault('-c mwe=…:', [`"prefix=test" is no JSON; write -c mwe='{"prefix":"test"}'`]),
     );
   });
 });

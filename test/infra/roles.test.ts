@@ -11,6 +11,7 @@ const STATES = 'arn:<Partition>:states:<Region>:<AccountId>';
 const MACHINES = `${STATES}:stateMachine:mwe-*`;
 const EXECUTIONS = `${STATES}:execution:mwe-*`;
 const SCHEDULES = 'arn:<Partition>:scheduler:<Region>:<AccountId>:schedule/mwe-schedules/*';
+const SECRETS = 'arn:<Partition>:secretsmanager:<Region>:<AccountId>:secret';
 const OBJECTS = '<StorageBucket.Arn>';
 
 const allow = (Action: string | string[], Resource: string | string[], Condition?: object) => ({
@@ -112,6 +113,8 @@ describe('statements', () => {
       TellMissingObjects: allow('s3:ListBucket', OBJECTS),
       WriteObjects: allow('s3:PutObject', [`${OBJECTS}/values/*`, `${OBJECTS}/blobs/*`]),
       FollowSubWorkflows: allow(['states:DescribeExecution', 'states:RedriveExecution'], EXECUTIONS),
+      ServerSecret0: allow('secretsmanager:GetSecretValue', `${SECRETS}:k8s-token-??????`),
+      ServerSecret1: allow('secretsmanager:GetSecretValue', `${SECRETS}:team/db-??????`),
     });
   });
 

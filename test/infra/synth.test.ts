@@ -1,4 +1,4 @@
-/** `cdk synth` itself, with the functions' real bundles: the same twice, whole assets, and refused in its own words. */
+/** `cdk synth` itself, by the CDK's own command, with the functions' real bundles: the same twice, whole assets, and refused in its own words. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ describe('cdk synth', () => {
       const asset = assembly.assetOf(String((Properties.Code as { S3Key?: unknown }).S3Key));
       expect(await stat(join(asset ?? '', 'index.mjs'))).toMatchObject({ size: expect.any(Number) });
     }
-  });
+  }, 400_000);
 
   it('refuses props in its own words', async () => {
     const refused = cdkSynth('bad', '-c', 'mwe={"prefx":"test"}');

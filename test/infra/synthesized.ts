@@ -1,11 +1,11 @@
 /**
- * Stacks as they are synthesized, one for each configuration and once a test file. The functions' code is a placeholder here:
- * what is tested is the template. synth.test.ts synthesizes with the real bundles.
+ * Stacks as they are synthesized, one for each configuration and once a test file. The functions' code is a placeholder
+ * here, and so are the downstream servers: what is tested is the template. synth.test.ts synthesizes with the real bundles.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Assets } from '../../infra/assets.ts';
+import type { PreparedAssets } from '../../infra/assets.ts';
 import { synthesize } from '../../infra/synth.ts';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
 import { projectRoot } from '../../lib/cli/project.ts';
@@ -22,7 +22,7 @@ export interface Template {
   Outputs: Record<string, { Value: unknown; Description: string }>;
 }
 
-async function placeholders(): Promise<{ assets: Assets; remove(): Promise<void> }> {
+async function placeholders(): Promise<PreparedAssets> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-infra-'));
   const assets = {
     'mcp-endpoint': join(folder, 'mcp-endpoint'),
@@ -33,7 +33,8 @@ async function placeholders(): Promise<{ assets: Assets; remove(): Promise<void>
     await mkdir(path);
     await writeFile(join(path, 'index.mjs'), 'export const handler = () => undefined;\n');
   }
-  return { assets, remove: () => rm(folder, { recursive: true, force: true }) };
+  const servers = { serversHash: 'placeholder', secrets: ['k8s-token', 'team/db'], warnings: [] };
+  return { assets, servers, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 const known = new Map<string, Promise<Template>>();
@@ -50,7 +51,7 @@ async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
   const outdir = await mkdtemp(join(tmpdir(), 'mwe-cdk-out-'));
   try {
     const app = { context: { mwe }, outdir };
-    const assembly = await synthesize({ root: projectRoot(), app, bundle: placeholders });
+    const assembly = await synthesize({ root: projectRoot(), app, prepare: placeholders });
     // In a program of our own the CDK only reports what cdk-nag finds; its command fails.
     const report = JSON.parse(await readFile(join(outdir, 'validation-report.json'), 'utf8')) as JsonObject;
     if (JSON.stringify(report.pluginReports) !== '[]') throw new Error(JSON.stringify(report, undefined, 2));
