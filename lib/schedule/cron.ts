@@ -48,7 +48,7 @@ const YEAR: Field = { name: 'year', min: 1970, max: 2199, wraps: false };
 
 /** @param content what stands between the parentheses. Throws `ScheduleExpressionError`. */
 export function parseCron(content: string): Cron {
-  const fields = content.trim().split(/\s+/);
+  const fields = content.split(' ');
   const [minutes, hours, dayOfMonth, month, dayOfWeek, year] = fields;
   if (
     minutes === undefined ||
@@ -59,8 +59,13 @@ export function parseCron(content: string): Cron {
     year === undefined ||
     fields.length > 6
   ) {
+    const hint = /^\s|\s\s|\s$/.test(content)
+      ? ' by its spaces; there is one space between two fields, and none around them'
+      : fields.length === 5
+        ? '; the year is usually *'
+        : '';
     throw new ScheduleExpressionError(
-      `cron(${content}): a cron expression has 6 fields (minutes hours day-of-month month day-of-week year), this one has ${content.trim() === '' ? 0 : fields.length}${fields.length === 5 ? '; the year is usually *' : ''}`,
+      `cron(${content}): a cron expression has 6 fields (minutes hours day-of-month month day-of-week year), this one has ${content === '' ? 0 : fields.length}${hint}`,
     );
   }
   return {

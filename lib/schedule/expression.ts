@@ -1,8 +1,9 @@
 /**
  * Schedule expressions of EventBridge Scheduler, read: `cron(...)`, `rate(...)`, `at(...)`.
  *
- * What is read here is what AWS documents, no more: an expression that passes is taken by AWS too. What merely might work
- * there (`LW`, `L-3`, names in lower case, five fields) is refused with the way to write it.
+ * What is read here is what AWS documents or has been seen to take, no more: an expression that passes is taken by AWS too.
+ * What merely might work there (`LW`, `L-3`, names in lower case, five fields, more than one space) is refused with the way
+ * to write it.
  *
  * Source: EventBridge Scheduler user guide, "Schedule types".
  */
@@ -43,7 +44,7 @@ export function parseSchedule(text: string): ScheduleExpression {
 }
 
 function parseRate(content: string): number {
-  const match = /^([0-9]+)\s+(minute|hour|day)(s?)$/.exec(content.trim());
+  const match = /^([0-9]+) (minute|hour|day)(s?)$/.exec(content);
   const value = Number(match?.[1]);
   const unit = match?.[2] as keyof typeof UNIT_MS | undefined;
   if (match === null || unit === undefined) {
@@ -56,9 +57,9 @@ function parseRate(content: string): number {
       `rate(${content}): ${match[1]} is ${value < 1 ? 'no' : 'too long an'} interval`,
     );
   }
-  if ((value === 1) === (match[3] === 's')) {
-    const right = value === 1 ? unit : `${unit}s`;
-    throw new ScheduleExpressionError(`rate(${content}): write rate(${value} ${right})`);
+  // AWS takes rate(2 minute); it documents neither that nor the opposite for rate(1 minutes).
+  if (value === 1 && match[3] === 's') {
+    throw new ScheduleExpressionError(`rate(${content}): write rate(1 ${unit})`);
   }
   return value * UNIT_MS[unit];
 }

@@ -10,7 +10,7 @@ describe('a schedule expression', () => {
     ['rate(15 minutes)', 900_000],
     ['rate(1 hour)', 3_600_000],
     ['rate(10 days)', 864_000_000],
-    ['rate( 2   hours )', 7_200_000],
+    ['rate(2 minute)', 120_000],
   ])('%s', (text, periodMs) => {
     expect(parseSchedule(text)).toEqual({ kind: 'rate', periodMs });
   });
@@ -75,7 +75,7 @@ describe('what is none', () => {
     ['rate(0 minutes)', '0 is no interval'],
     ['rate(99999999999 days)', 'too long an interval'],
     ['rate(1 minutes)', 'write rate(1 minute)'],
-    ['rate(2 day)', 'write rate(2 days)'],
+    ['rate( 10 minutes )', 'such as rate(15 minutes)'],
     ['at(2026-01-01)', 'yyyy-mm-ddThh:mm:ss'],
     ['at(2026-01-01T08:00:00Z)', 'without a zone'],
     ['at(2026-02-29T08:00:00)', 'no such date'],
@@ -83,6 +83,8 @@ describe('what is none', () => {
     ['cron(0 2 * * ?)', 'has 5; the year is usually *'],
     ['cron()', 'has 0'],
     ['cron(0 0 2 * * ? *)', 'has 7'],
+    ['cron( 0 2 * * ? *)', 'has 7 by its spaces'],
+    ['cron(0  2 * * ? *)', 'one space between two fields'],
     ['cron(0 2 * * * *)', 'neither is; write day-of-month * and day-of-week ?'],
     ['cron(0 2 * * MON *)', 'write day-of-month ? and day-of-week MON'],
     ['cron(0 2 1 * MON *)', 'write day-of-month 1 and day-of-week ?'],
@@ -119,6 +121,31 @@ describe('what is none', () => {
     const parse = (): unknown => parseSchedule(text);
     expect(parse).toThrow(ScheduleExpressionError);
     expect(parse).toThrow(said);
+  });
+});
+
+/** AWS refused these in a recorded run of a public test suite of others, with `Invalid Schedule Expression ...`. */
+describe('what AWS is known to refuse', () => {
+  it.each([
+    'cron(0 1 * * * *)',
+    'cron(7 20 * * NOT *)',
+    'cron(INVALID)',
+    'cron(0 dummy ? * MON-FRI *)',
+    'cron(71 8 1 * ? *)',
+    'cron()',
+    'rate(10 seconds)',
+    'rate(10 years)',
+    'rate()',
+    'rate(10)',
+    'rate(10 minutess)',
+    'rate(foo minutes)',
+    'rate(-10 minutes)',
+    'rate( 10 minutes )',
+    ' rate(10 minutes)',
+    'at(2021-12-31T23:59:59Z)',
+    'at(2021-12-31)',
+  ])('%s', (text) => {
+    expect(() => parseSchedule(text)).toThrow(ScheduleExpressionError);
   });
 });
 
