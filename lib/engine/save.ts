@@ -1,10 +1,6 @@
 /**
- * Saving a blueprint, in an order that a crash at any point leaves repairable:
- *
- *   1 document to S3 (by hash)   2 revision n PENDING   3 state machine updated and version published   4 HEAD
- *
- * The same hash as HEAD is answered with HEAD. A revision that a crash left PENDING is finished by the next save of the
- * same content and expired by a save of another.
+ * Saving a blueprint: checked, bound, and published as the next revision (publish.ts) with a machine that is made or updated here.
+ * The same hash as HEAD is answered with HEAD.
  */
 import {
   ConflictException,
@@ -16,25 +12,15 @@ import { documentHash } from '../blueprint/canonical.ts';
 import { isJsonObject, type Json } from '../blueprint/json.ts';
 import type { BlueprintDocument } from '../blueprint/types.ts';
 import { compileDocument } from '../compile/compile.ts';
-import { putDocument } from '../store/documents.ts';
-import type { Principal, WorkflowHead, WorkflowRevision } from '../store/records.ts';
-import {
-  commitHead,
-  expireRevision,
-  getHead,
-  latestRevision,
-  publishRevision,
-  putRevision,
-} from '../store/workflows.ts';
+import type { Principal } from '../store/records.ts';
+import { getHead } from '../store/workflows.ts';
 import { audited } from './audit.ts';
 import { type ShownDiagnostic, shownDiagnostics } from './bounded.ts';
 import type { EngineEnvironment, MachineOptions } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
+import { busy, type Machine, publish } from './publish.ts';
 import { checkBlueprint } from './validate.ts';
-
-/** A save takes seconds; one that is pending for longer has crashed. */
-const STALE_PENDING_MS = 60_000;
 
 export interface Saved {
   [key: string]: unknown;
@@ -97,80 +83,10 @@ async function save(
     return { id, revision: head.revision, hash, unchanged: true, ...warnings };
   }
   if (head !== undefined && !readOnly) requireChange(principal, head);
-  const next = await publish(env, principal, document, hash, head, readOnly);
-  return { id, revision: next.revision, hash, ...warnings };
-}
-
-async function publish(
-  env: EngineEnvironment,
-  principal: Principal,
-  document: BlueprintDocument,
-  hash: string,
-  head: WorkflowHead | undefined,
-  readOnly: boolean,
-): Promise<WorkflowHead> {
-  const { id, description } = document.blueprint;
-  const now = new Date(env.now()).toISOString();
-  await putDocument(env.store, id, hash, document);
-  const revision = await openRevision(env, id, hash, principal);
-  const machine = await putMachine(env, document, hash);
-  const published = await publishRevision(env.store, id, revision, { hash, principal, ...machine });
-  if (published === undefined) throw busy(id);
-  const next: WorkflowHead = {
-    workflow: id,
-    // The id stays its owner's, past a deletion too: steps that float on it must not run what a stranger saves. An owner that
-    // saves again is recorded anew, for console starts have the allow-list that stands here.
-    owner: readOnly || head?.owner.id === principal.id ? principal : (head?.owner ?? principal),
-    ...(description === undefined ? {} : { description }),
-    revision,
-    hash,
-    ...machine,
-    readOnly,
-    createdAt: head?.createdAt ?? now,
-    updatedAt: now,
-  };
-  if (!(await commitHead(env.store, next, head?.revision))) throw busy(id);
-  return next;
-}
-
-function busy(id: string): EngineError {
-  return new EngineError(
-    'Conflict',
-    `workflow "${id}" is being saved by somebody else at this moment; read it and try again`,
+  const next = await publish(env, principal, { document, hash, head, readOnly }, () =>
+    putMachine(env, document, hash),
   );
-}
-
-/**
- * Takes the next revision number. A PENDING revision of the same content is a save that a crash cut short: it is
- * finished. One of other content is left to its own save for a minute, then expired.
- */
-async function openRevision(
-  env: EngineEnvironment,
-  workflow: string,
-  hash: string,
-  principal: Principal,
-): Promise<number> {
-  const latest = await latestRevision(env.store, workflow);
-  if (latest?.state === 'PENDING') {
-    if (latest.hash === hash) return latest.revision;
-    if (env.now() - Date.parse(latest.createdAt) < STALE_PENDING_MS) throw busy(workflow);
-    if (!(await expireRevision(env.store, workflow, latest.revision))) throw busy(workflow);
-  }
-  const revision: WorkflowRevision = {
-    workflow,
-    revision: (latest?.revision ?? 0) + 1,
-    hash,
-    principal,
-    state: 'PENDING',
-    createdAt: new Date(env.now()).toISOString(),
-  };
-  if (!(await putRevision(env.store, revision))) throw busy(workflow);
-  return revision.revision;
-}
-
-interface Machine {
-  stateMachineArn: string;
-  versionArn: string;
+  return { id, revision: next.revision, hash, ...warnings };
 }
 
 /** Creates or updates the state machine and publishes a version that carries the hash. */
