@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'save a blueprint file and run it, as an agent would',
     run: async (...given) => (await import('./run.ts')).runRun(...given),
   },
+  token: {
+    summary: "make, list and revoke a deployment's bearer tokens",
+    run: async (...given) => (await import('./token.ts')).runToken(...given),
+  },
 };
 
 const HELP = `mwe: workflows of MCP tool calls with no model in the loop
