@@ -178,6 +178,30 @@ describe('an idempotency key', () => {
   });
 });
 
+describe('a schedule of another', () => {
+  it('is neither listed, changed nor deleted by anybody but its owner and admins', async () => {
+    const [alice, bob] = [await as('alice'), await as('bob')];
+    const schedule = { id: 'hers', name: 'nightly', schedule: 'cron(0 2 * * ? *)' };
+    expect((await alice.call('schedule_workflow', schedule)).isError).toBe(false);
+    for (const args of [
+      { id: 'hers' },
+      { id: 'hers', name: 'nightly' },
+      schedule,
+      { ...schedule, name: 'his' },
+      { id: 'hers', name: 'nightly', enabled: false },
+      { id: 'hers', name: 'nightly', delete: true },
+      { id: 'hers', name: 'there-is-none', delete: true },
+    ]) {
+      const { isError, answer } = await bob.call('schedule_workflow', args);
+      expect({ isError, code: answer.code }).toEqual({ isError: true, code: 'Forbidden' });
+      expect(JSON.stringify(answer)).not.toContain('nightly');
+    }
+    const { answer } = await (await as('root', 'admin')).call('schedule_workflow', { id: 'hers' });
+    expect(answer.schedules).toMatchObject([{ name: 'nightly', enabled: true }]);
+    await alice.call('schedule_workflow', { id: 'hers', name: 'nightly', delete: true });
+  });
+});
+
 describe('a workflow of another', () => {
   it('is read and started with its revisions by who may, and changed or deleted by nobody but its owner and admins', async () => {
     const bob = await as('bob');
