@@ -14,6 +14,8 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
 import { Environment, EnvironmentError, engineLimits } from '../../functions/environment.ts';
 import { createRunEvents, type RunEventsHandler } from '../../functions/run-events/handler.ts';
+import type { Json } from '../blueprint/json.ts';
+import type { Blueprint, BlueprintSchedule } from '../blueprint/types.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
 import { readFromSecretsManager, secretsManagerClient } from '../downstream/secrets-manager.ts';
@@ -23,7 +25,9 @@ import { EngineError } from '../engine/errors.ts';
 import { type EngineLimits, LOCAL_ENGINE_LIMITS } from '../engine/limits.ts';
 import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
+import { syncStackSchedules } from '../engine/stack-schedules.ts';
 import { sweepRuns } from '../engine/sweep.ts';
+import { liveHead } from '../engine/workflows.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
 import { stopAll } from '../local/stop-all.ts';
@@ -245,7 +249,8 @@ async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<v
   for (const name of (await blueprintFiles(folder)).sort()) {
     try {
       const blueprint = await readBlueprintFile(join(folder, name));
-      await saveBlueprint(env, STACK_PRINCIPAL, blueprint, { readOnly: true });
+      const { id } = await saveBlueprint(env, STACK_PRINCIPAL, blueprint, { readOnly: true });
+      await syncStackSchedules(env, await liveHead(env, id), schedulesOf(blueprint));
     } catch (error) {
       // Whatever is wrong with the file: what did not happen is that the engine started.
       if (error instanceof CliError) throw new CliError(error.message, undefined, { cause: error });
@@ -254,6 +259,11 @@ async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<v
       throw new CliError([`${join(folder, name)}: ${error.message}`, ...faults].join('\n  '));
     }
   }
+}
+
+/** Of a blueprint that has been saved, and so is valid. */
+function schedulesOf(blueprint: Json): readonly BlueprintSchedule[] {
+  return (blueprint as unknown as Blueprint).schedules ?? [];
 }
 
 async function blueprintFiles(folder: string): Promise<string[]> {

@@ -35,7 +35,7 @@ describe('examples', () => {
       .filter((each) => each !== scope)
       .map((each) => [String(each.id ?? Object.keys(each).join(', ')), each] as const),
   )('%s', (_, example) => {
-    const { diagnostics } = validateBlueprint(whole(example));
+    const { diagnostics } = validateBlueprint(whole(example), { stackOwned: true });
     expect(diagnostics).toEqual([]);
   });
 });

@@ -7,13 +7,20 @@ import {
 } from '@aws-sdk/client-scheduler';
 import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../lib/blueprint/json.ts';
+import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
+import type { BlueprintSchedule } from '../../lib/blueprint/types.ts';
 import { saveBlueprint } from '../../lib/engine/save.ts';
 import { type ScheduleRequest, scheduleWorkflow } from '../../lib/engine/schedules.ts';
-import { deleteWorkflow } from '../../lib/engine/workflows.ts';
+import { syncStackSchedules } from '../../lib/engine/stack-schedules.ts';
+import { deleteWorkflow, liveHead } from '../../lib/engine/workflows.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import type { Principal } from '../../lib/store/records.ts';
-import { awsScheduleName, getScheduleRecord, listScheduleRecords } from '../../lib/store/schedules.ts';
+import {
+  awsScheduleName,
+  getScheduleRecord,
+  listScheduleRecords,
+  putScheduleRecord,
+} from '../../lib/store/schedules.ts';
 import { getValue } from '../../lib/store/values.ts';
 import { type ScheduledEngine, startScheduledEngine } from './scheduled-engine.ts';
 
@@ -404,6 +411,69 @@ describe('five failures in a row', () => {
     expect(on.schedules[0]?.disabled).toBeUndefined();
     expect((await inAws('failing')).State).toBe('ENABLED');
     await schedule(ALICE, { id: 'failing', delete: true });
+  });
+});
+
+describe('schedules of the deployment', () => {
+  const shipped = (schedules: BlueprintSchedule[]) =>
+    saveBlueprint(
+      engine.env,
+      STACK,
+      {
+        id: 'deployed',
+        params: { value: { type: 'string' } },
+        steps: [{ id: 'say', type: 'call', tool: 'counting/work', params: { value: '{{ params.value }}' } }],
+        schedules,
+      } as unknown as Json,
+      { readOnly: true },
+    );
+  async function sync(schedules: BlueprintSchedule[]): Promise<void> {
+    await shipped(schedules);
+    await syncStackSchedules(engine.env, await liveHead(engine.env, 'deployed'), schedules);
+  }
+  const nightly = { name: 'nightly', schedule: 'rate(1 hour)', params: { value: 'night' } };
+
+  it('are made, fire as the deployment, are seen by all, changed and removed with the file', async () => {
+    await sync([nightly, { ...nightly, name: 'off', enabled: false }]);
+    expect(await namesInAws('deployed')).toHaveLength(2);
+    await engine.pass(HOUR / 2);
+    const [run] = await engine.settled('deployed', 1);
+    expect(run).toMatchObject({ trigger: 'schedule', principal: { kind: 'schedule', id: 'stack' } });
+    const { schedules } = await schedule(BOB, { id: 'deployed' });
+    expect(schedules).toMatchObject([
+      { name: 'nightly', readOnly: true, enabled: true, lastRun: { runId: run?.run } },
+      { name: 'off', readOnly: true, enabled: false },
+    ]);
+    expect(schedules[0]).not.toHaveProperty('params');
+
+    // Deployed again as it is: what was switched off after failures stays off; what is changed comes on again.
+    const [record] = await listScheduleRecords(engine.env.store, 'deployed');
+    if (record === undefined) throw new Error('no record');
+    await putScheduleRecord(
+      engine.env.store,
+      { ...record, enabled: false, disabledReason: 'five failures' },
+      record,
+    );
+    const head = await liveHead(engine.env, 'deployed');
+    await syncStackSchedules(engine.env, head, [nightly]);
+    expect(await inAws('deployed', 'nightly')).toMatchObject({ State: 'DISABLED' });
+    await syncStackSchedules(engine.env, head, [{ ...nightly, params: { value: 'other' } }]);
+    expect(await inAws('deployed', 'nightly')).toMatchObject({ State: 'ENABLED' });
+    expect(await namesInAws('deployed')).toEqual([awsScheduleName('deployed', 'nightly')]);
+    await syncStackSchedules(engine.env, head, []);
+    expect(await namesInAws('deployed')).toEqual([]);
+    expect(await listScheduleRecords(engine.env.store, 'deployed')).toEqual([]);
+  });
+
+  it('are refused in what an agent saves', async () => {
+    const blueprint = {
+      id: 'copied',
+      steps: [{ id: 'say', type: 'call', tool: 'counting/work', params: { value: 'x' } }],
+      schedules: [{ name: 'n', schedule: 'rate(1 hour)' }],
+    };
+    await expect(saveBlueprint(engine.env, ALICE, blueprint)).rejects.toMatchObject({
+      diagnostics: expect.arrayContaining([expect.objectContaining({ code: 'BP121' })]),
+    });
   });
 });
 
