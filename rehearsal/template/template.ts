@@ -10,6 +10,8 @@ import { type Names, resolve } from './intrinsics.ts';
 
 export interface Resource {
   logicalId: string;
+  /** Where the CDK makes it, e.g. `CallTool/Function/Role`; the logical id where it does not say. */
+  label: string;
   type: string;
   properties: JsonObject;
 }
@@ -26,7 +28,11 @@ export interface Template {
   order: readonly { logicalId: string; type: string }[];
   /** A resource with its properties resolved; throws where it names one that `made` has not been told of. */
   resourceOf(logicalId: string): Resource;
+  /** A property as the template writes it, unresolved. */
+  property(logicalId: string, name: string): Json | undefined;
   made(logicalId: string, identity: Identity): void;
+  /** What a resource was made as; throws where it was not. */
+  identityOf(logicalId: string): Identity;
   /** The stack's outputs, once everything is made. */
   outputs(): JsonObject;
   /** A name for a resource that was given none, e.g. `mwe-Table-1A2B3C4D5E6F`. */
@@ -117,11 +123,14 @@ export function readTemplate(stackName: string, source: JsonObject): Template {
       const properties = resolve(resource.Properties ?? {}, names, logicalId);
       return {
         logicalId,
+        label: labelOf(logicalId, resource),
         type: String(resource.Type),
         properties: isJsonObject(properties) ? properties : {},
       };
     },
+    property: (logicalId, name) => section(resources.get(logicalId) ?? {}, 'Properties')[name],
     made: (logicalId, identity) => void identities.set(logicalId, identity),
+    identityOf: (logicalId) => identityOf(logicalId, stackName),
     outputs() {
       const outputs = Object.entries(section(source, 'Outputs'));
       return Object.fromEntries(
@@ -136,6 +145,13 @@ export function readTemplate(stackName: string, source: JsonObject): Template {
       return `${stackName.slice(0, 16)}-${logicalId.slice(0, 24)}-${hash.toUpperCase()}`;
     },
   };
+}
+
+/** `stack/CallTool/Function/Role/Resource` → `CallTool/Function/Role`. */
+function labelOf(logicalId: string, resource: JsonObject): string {
+  const path = isJsonObject(resource.Metadata) ? resource.Metadata['aws:cdk:path'] : undefined;
+  if (typeof path !== 'string') return logicalId;
+  return path.replace(/^[^/]+\//, '').replace(/\/Resource$/, '');
 }
 
 const PSEUDO: Readonly<Record<string, string>> = {

@@ -1,0 +1,69 @@
+/**
+ * Rights of the template that no scenario uses, and why they are there all the same. What is in this list and not needed fails the
+ * rehearsal too, so that it does not grow old.
+ */
+export interface Justification {
+  /** Where the template makes the role, or the resource whose policy it is. */
+  owner: string;
+  /** As the policy has it. */
+  action: string;
+  /** Pattern of the policy's resource. Default: all. */
+  resource?: string;
+  because: string;
+}
+
+const everyFunction = (action: string, because: string): Justification[] =>
+  ['CallTool/Function/Role', 'McpEndpoint/Function/Role', 'RunEvents/Function/Role'].map((owner) => ({
+    owner,
+    action,
+    because,
+  }));
+
+const machines = (because: string, ...actions: string[]): Justification[] =>
+  actions.map((action) => ({ owner: 'Machines/Role', action, because }));
+
+export const JUSTIFIED: readonly Justification[] = [
+  ...['logs:CreateLogStream', 'logs:PutLogEvents'].flatMap((action) =>
+    everyFunction(action, 'Lambda writes the log of a function with its role; no stand-in takes logs.'),
+  ),
+  ...['xray:PutTraceSegments', 'xray:PutTelemetryRecords'].flatMap((action) =>
+    everyFunction(
+      action,
+      "Lambda's X-Ray daemon sends a function's segments with its role; there is no daemon here.",
+    ),
+  ),
+  ...machines(
+    'Step Functions sets up the delivery of execution logs with these; no stand-in delivers logs. Source: Step Functions developer guide, "Using CloudWatch Logs to log execution history".',
+    'logs:CreateLogDelivery',
+    'logs:GetLogDelivery',
+    'logs:UpdateLogDelivery',
+    'logs:DeleteLogDelivery',
+    'logs:ListLogDeliveries',
+    'logs:PutResourcePolicy',
+    'logs:DescribeResourcePolicies',
+    'logs:DescribeLogGroups',
+  ),
+  ...machines(
+    'Step Functions sends the trace of an execution with these; no stand-in takes traces. Source: Step Functions developer guide, "Trace Step Functions request data in AWS X-Ray".',
+    'xray:PutTraceSegments',
+    'xray:PutTelemetryRecords',
+    'xray:GetSamplingRules',
+    'xray:GetSamplingTargets',
+  ),
+  {
+    owner: 'RunEvents/Function/Role',
+    action: 'sqs:SendMessage',
+    because:
+      'Lambda puts an event that the function failed on three times into the queue; it takes three minutes, and no stand-in is a queue.',
+  },
+  {
+    owner: 'RunEvents/Failed/Policy',
+    action: 'sqs:SendMessage',
+    because: 'EventBridge puts an event that it could not deliver into the queue; no stand-in is a queue.',
+  },
+  {
+    owner: 'Storage/AccessLogs/Policy',
+    action: 's3:PutObject',
+    because: 'S3 itself writes its access log; the stand-in has none.',
+  },
+];

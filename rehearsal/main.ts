@@ -1,0 +1,144 @@
+/**
+ * `npm run rehearse`: synthesizes the stack in each of its ways to authenticate, deploys each template into the local stand-ins, plays
+ * the scenarios, and tells what the roles may not do and do, and what they may do and never do.
+ *
+ * Progress goes to stderr, the table to stdout. Exit code 0: everything went as it should; 1: it did not; 2: wrong usage.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { synthesize } from '../infra/synth.ts';
+import { readArguments } from '../lib/cli/arguments.ts';
+import { CliError, EXIT } from '../lib/cli/exit-codes.ts';
+import { projectRoot } from '../lib/cli/project.ts';
+import { stdio } from '../lib/cli/terminal.ts';
+import { type Deployment, deploy, runtimePath } from './deploy.ts';
+import { JUSTIFIED } from './justified.ts';
+import { PLAYS, type Play } from './plays.ts';
+import { createStage } from './stage.ts';
+import { verdictTable } from './table.ts';
+import { readAssembly } from './template/assembly.ts';
+import { hasPassed, holdAgainst, judgeCalls, unusedRights } from './verdict.ts';
+
+const HELP = `Deploys the synthesized stack into local stand-ins and proves its permissions.
+
+Usage: npm run rehearse -- [--only PART]... [--verbose]
+
+  --only PART   only plays or scenarios whose name contains this; what no scenario uses is not judged then
+  --verbose     also what the functions write
+
+Exit codes: 0 all went well, 1 something failed, 2 wrong usage.`;
+
+const root = projectRoot();
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { values } = readArguments(argv, {
+    only: { type: 'string', multiple: true },
+    verbose: { type: 'boolean' },
+  });
+  if (values.help === true) {
+    stdio.out(HELP);
+    return EXIT.ok;
+  }
+  const only = values.only ?? [];
+  const log = values.verbose === true ? (line: string) => stdio.err(`    ${line}`) : () => undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'mwe-rehearsal-'));
+  const played: Deployment[] = [];
+  const failures: string[] = [];
+  const stop = onSignal(() => played.map((deployment) => deployment.close()));
+  try {
+    for (const play of PLAYS) {
+      const scenarios = play.scenarios.filter(({ name }) => wanted(only, play, name));
+      if (scenarios.length === 0) continue;
+      try {
+        const deployment = await raise(play, join(folder, play.name), log);
+        played.push(deployment);
+        failures.push(...(await perform({ ...play, scenarios }, deployment)));
+        await deployment.close();
+      } finally {
+        await play.end?.();
+      }
+    }
+  } finally {
+    stop();
+    const closing = await Promise.allSettled(played.map((deployment) => deployment.close()));
+    await rm(folder, { recursive: true, force: true });
+    failures.push(...closing.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : [])));
+  }
+  const judged = played.map(judgeCalls);
+  const rights = only.length === 0 ? holdAgainst(unusedRights(played), JUSTIFIED) : { unused: [], idle: [] };
+  const verdict = {
+    denied: [...new Set(judged.flatMap(({ denied }) => denied))],
+    faults: [...failures, ...judged.flatMap(({ faults }) => faults)],
+    rows: judged.flatMap(({ rows }) => rows),
+    ...rights,
+  };
+  stdio.out(verdictTable(verdict, JUSTIFIED));
+  return hasPassed(verdict) ? EXIT.ok : EXIT.failed;
+}
+
+function wanted(only: readonly string[], play: Play, scenario: string): boolean {
+  return only.length === 0 || only.some((part) => `${play.name} ${scenario}`.includes(part));
+}
+
+async function raise(play: Play, folder: string, log: (line: string) => void): Promise<Deployment> {
+  const started = performance.now();
+  const outdir = join(folder, 'cdk.out');
+  await synthesize({ root, app: { outdir, context: { mwe: play.props } } });
+  const synthesized = performance.now();
+  const deployment = await deploy({
+    assembly: readAssembly(outdir),
+    folder,
+    runtime: runtimePath(root),
+    environment: (await play.prepare?.()) ?? {},
+    log,
+  });
+  const seconds = (from: number, to: number) => `${((to - from) / 1000).toFixed(1)} s`;
+  stdio.err(
+    `${play.name}: synthesized in ${seconds(started, synthesized)}, deployed in ${seconds(synthesized, performance.now())}`,
+  );
+  return deployment;
+}
+
+/** Plays the scenarios one after the other; one that fails does not keep the rest from being played. */
+async function perform(play: Play, deployment: Deployment): Promise<string[]> {
+  const failures: string[] = [];
+  const stage = createStage(deployment, await play.admin(deployment));
+  for (const scenario of play.scenarios) {
+    const name = `${play.name}: ${scenario.name}`;
+    deployment.recorder.scenario = name;
+    const started = performance.now();
+    try {
+      await scenario.run(stage);
+      stdio.err(`  ok      ${scenario.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      stdio.err(`  FAILED  ${scenario.name}: ${why}`);
+      failures.push(`${name}: ${why}`);
+    } finally {
+      await stage.close();
+    }
+  }
+  return failures;
+}
+
+/** Ends what is running on Ctrl-C. @returns what takes the handler away again. */
+function onSignal(close: () => Promise<unknown>[]): () => void {
+  const handler = (): void => {
+    void Promise.allSettled(close()).then(() => process.exit(EXIT.interrupted));
+  };
+  process.once('SIGINT', handler);
+  process.once('SIGTERM', handler);
+  return () => {
+    process.removeListener('SIGINT', handler);
+    process.removeListener('SIGTERM', handler);
+  };
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof CliError)) throw error;
+  stdio.err(`rehearse: ${error.message}`);
+  process.exitCode = error.exitCode;
+}
