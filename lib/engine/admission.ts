@@ -2,7 +2,7 @@
  * What one principal may do at once. Everything is counted before the effect; a refusal names the limit, its value and when to
  * try again.
  *
- *     requests       counted in the table, by the minute        before the body is read (lib/mcp/admit.ts)
+ *     requests       counted in the table, by the minute        before the body is read (request-limit.ts)
  *     open runs      counted in the index of open runs          before a run or a trial call is started
  *     waiting calls  places with an end, in one item            before a run that is waited for is started
  *
@@ -11,43 +11,12 @@
  * they are is bounded by the requests.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  countOpenRuns,
-  countRequest,
-  leaveWaitPlace,
-  takeWaitPlace,
-  untilNextMinute,
-} from '../store/limits.ts';
+import { countOpenRuns, leaveWaitPlace, takeWaitPlace } from '../store/limits.ts';
 import type { Principal } from '../store/records.ts';
 import { listOpenRuns } from '../store/run-lists.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
-
-/** Who has used up a minute, so that what they go on sending costs no write. */
-interface UsedUp {
-  minute: number;
-  principals: Set<string>;
-}
-
-const usedUp = new WeakMap<EngineEnvironment, UsedUp>();
-
-/** @throws EngineError LimitExceeded with `retryAfterSeconds`, when the principal has used up this minute's requests. */
-export async function admitRequest(env: EngineEnvironment, principal: Principal): Promise<void> {
-  const limit = env.config.limits.requestsPerMinute;
-  const now = env.now();
-  const minute = Math.floor(now / 60_000);
-  let known = usedUp.get(env);
-  if (known?.minute !== minute) {
-    known = { minute, principals: new Set() };
-    usedUp.set(env, known);
-  }
-  const { principals } = known;
-  if (!principals.has(principal.id)) {
-    if (await countRequest(env.store, principal.id, limit, now)) return;
-    principals.add(principal.id);
-  }
-  throw exceeded(`requests: ${limit} a minute is the most for one principal`, untilNextMinute(now));
-}
+import { exceeded } from './request-limit.ts';
 
 /**
  * Before a run of the principal is started. Where the index says that the limit is reached, runs that nothing was heard of for
@@ -104,11 +73,4 @@ export async function inWaitPlace<T>(
       env.log({ level: 'warn', event: 'wait-place', error: error instanceof Error ? error.name : 'unknown' });
     });
   }
-}
-
-function exceeded(what: string, ms: number, joint = ';'): EngineError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1000));
-  return new EngineError('LimitExceeded', `${what}${joint} try again in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-  });
 }

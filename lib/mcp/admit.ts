@@ -1,8 +1,9 @@
 /** The limit on requests, asked between authentication and the body: what is refused has cost one header and one write. */
-import { admitRequest } from '../engine/admission.ts';
+
 import type { EngineEnvironment } from '../engine/environment.ts';
 import { EngineError } from '../engine/errors.ts';
 import { requirePrincipal } from '../engine/principals.ts';
+import { admitRequest } from '../engine/request-limit.ts';
 import type { Principal } from '../store/records.ts';
 
 /**

@@ -1,9 +1,10 @@
 /** What one principal may do at once, with a clock that stands still: refusals name the limit, its value and when to try again. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { admitRequest, inWaitPlace, requireOpenRun } from '../../lib/engine/admission.ts';
+import { inWaitPlace, requireOpenRun } from '../../lib/engine/admission.ts';
 import type { EngineEnvironment } from '../../lib/engine/environment.ts';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../lib/engine/limits.ts';
+import { admitRequest } from '../../lib/engine/request-limit.ts';
 import { sweepRuns } from '../../lib/engine/sweep.ts';
 import { admit } from '../../lib/mcp/admit.ts';
 import { type Principal, type RunRecord, TRY_WORKFLOW } from '../../lib/store/records.ts';

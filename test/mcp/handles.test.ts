@@ -183,7 +183,7 @@ describe('a schedule of another', () => {
     const [alice, bob] = [await as('alice'), await as('bob')];
     const schedule = { id: 'hers', name: 'nightly', schedule: 'cron(0 2 * * ? *)' };
     expect((await alice.call('schedule_workflow', schedule)).isError).toBe(false);
-    for (const args of [
+    const attempts: JsonObject[] = [
       { id: 'hers' },
       { id: 'hers', name: 'nightly' },
       schedule,
@@ -191,7 +191,8 @@ describe('a schedule of another', () => {
       { id: 'hers', name: 'nightly', enabled: false },
       { id: 'hers', name: 'nightly', delete: true },
       { id: 'hers', name: 'there-is-none', delete: true },
-    ]) {
+    ];
+    for (const args of attempts) {
       const { isError, answer } = await bob.call('schedule_workflow', args);
       expect({ isError, code: answer.code }).toEqual({ isError: true, code: 'Forbidden' });
       expect(JSON.stringify(answer)).not.toContain('nightly');
