@@ -4,17 +4,32 @@
  */
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { EngineEnvironment } from '../engine/environment.ts';
+import type { EngineConfig, EngineEnvironment } from '../engine/environment.ts';
 import type { Principal } from '../store/records.ts';
 import { protocolError } from './faults.ts';
 import { authorize, scopeChallenge } from './scopes.ts';
 
 const DESIGN_PROMPT = 'design_workflow';
 
-export const DESIGN_WORKFLOW = `Write a blueprint: JSON that runs MCP tool calls with no model in the loop.
+/** What there is to explore with, by the deployment's mode of `call_tool`. */
+const EXPLORE: Readonly<Record<EngineConfig['callTool'], string>> = {
+  all: 'list_tools {query}; call_tool each tool you will use once, also for the empty and the missing case. `value` in the answer is what steps.ID will be.',
+  'read-only':
+    'list_tools {query}; call_tool each read-only tool you will use once (others cannot be tried here), also for the empty and the missing case. `value` in the answer is what steps.ID will be.',
+  off: 'list_tools {query} gives schemas. Tools cannot be tried here: expect the empty and the missing case of each.',
+};
 
-1 EXPLORE. list_tools {query}; call_tool each tool you will use once, also for the empty and the missing case. \`value\` in the answer is what steps.ID will be.
-2 PLAN in stages: fetch, shape, write, report. Prefer two flat loops to a loop in a loop, and one call with rows to a call a row.
+/** The prompt where tools can be tried as `mode` says. */
+export function designWorkflow(mode: EngineConfig['callTool']): string {
+  return `${HEAD}
+1 EXPLORE. ${EXPLORE[mode]}
+${REST}`;
+}
+
+const HEAD = `Write a blueprint: JSON that runs MCP tool calls with no model in the loop.
+`;
+
+const REST = `2 PLAN in stages: fetch, shape, write, report. Prefer two flat loops to a loop in a loop, and one call with rows to a call a row.
 3 WRITE
 {"id":"my-flow","params":{"ns":{"type":"string","default":"prod"}},
  "errorStrategy":{"onStepFailure":"continue","maxRetries":2},
@@ -36,6 +51,8 @@ Steps: call (tool, params, parse, select | workflow, params), loop (over|while+m
 4 validate_workflow, fix every error and read every warning; create_workflow; run_workflow with dryRun shows what it would call.
 5 From then on run_workflow {id, params} is all it costs.`;
 
+export const DESIGN_WORKFLOW = designWorkflow('all');
+
 export function registerPrompts(server: McpServer, env: EngineEnvironment, principal: Principal): void {
   server.registerPrompt(
     DESIGN_PROMPT,
@@ -51,7 +68,11 @@ export function registerPrompts(server: McpServer, env: EngineEnvironment, princ
         throw protocolError(env, DESIGN_PROMPT, error);
       }
       const goal = task === undefined ? '' : `\n\nThe task: ${task}`;
-      return { messages: [{ role: 'user', content: { type: 'text', text: `${DESIGN_WORKFLOW}${goal}` } }] };
+      return {
+        messages: [
+          { role: 'user', content: { type: 'text', text: `${designWorkflow(env.config.callTool)}${goal}` } },
+        ],
+      };
     },
   );
 }
