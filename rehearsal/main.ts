@@ -15,6 +15,7 @@ import { stdio } from '../lib/cli/terminal.ts';
 import { type Deployment, deploy, runtimePath } from './deploy.ts';
 import { JUSTIFIED } from './justified.ts';
 import { PLAYS, type Play } from './plays.ts';
+import { type SharedAssets, shareAssets } from './shared-assets.ts';
 import { createStage } from './stage.ts';
 import { verdictTable } from './table.ts';
 import { readAssembly } from './template/assembly.ts';
@@ -41,8 +42,12 @@ async function main(argv: readonly string[]): Promise<number> {
     return EXIT.ok;
   }
   const only = values.only ?? [];
-  const log = values.verbose === true ? (line: string) => stdio.err(`    ${line}`) : () => undefined;
+  const log = (line: string): void => {
+    // Metrics are many, and say nothing that a scenario does not.
+    if (values.verbose === true && !line.includes('{"_aws":')) stdio.err(`    ${line}`);
+  };
   const folder = await mkdtemp(join(tmpdir(), 'mwe-rehearsal-'));
+  const assets = shareAssets();
   const played: Deployment[] = [];
   const failures: string[] = [];
   const stop = onSignal(() => played.map((deployment) => deployment.close()));
@@ -51,7 +56,7 @@ async function main(argv: readonly string[]): Promise<number> {
       const scenarios = play.scenarios.filter(({ name }) => wanted(only, play, name));
       if (scenarios.length === 0) continue;
       try {
-        const deployment = await raise(play, join(folder, play.name), log);
+        const deployment = await raise(play, join(folder, play.name), assets, log);
         played.push(deployment);
         failures.push(...(await perform({ ...play, scenarios }, deployment)));
         await deployment.close();
@@ -62,6 +67,7 @@ async function main(argv: readonly string[]): Promise<number> {
   } finally {
     stop();
     const closing = await Promise.allSettled(played.map((deployment) => deployment.close()));
+    await assets.remove();
     await rm(folder, { recursive: true, force: true });
     failures.push(...closing.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : [])));
   }
@@ -81,10 +87,17 @@ function wanted(only: readonly string[], play: Play, scenario: string): boolean 
   return only.length === 0 || only.some((part) => `${play.name} ${scenario}`.includes(part));
 }
 
-async function raise(play: Play, folder: string, log: (line: string) => void): Promise<Deployment> {
+async function raise(
+  play: Play,
+  folder: string,
+  assets: SharedAssets,
+  log: (line: string) => void,
+): Promise<Deployment> {
   const started = performance.now();
   const outdir = join(folder, 'cdk.out');
-  await synthesize({ root, app: { outdir, context: { mwe: play.props } } });
+  // The CLI asks for the paths too; by them the verdict tells whose a role is.
+  const context = { mwe: play.props, 'aws:cdk:enable-path-metadata': true };
+  await synthesize({ root, app: { outdir, context }, prepare: assets.prepare });
   const synthesized = performance.now();
   const deployment = await deploy({
     assembly: readAssembly(outdir),

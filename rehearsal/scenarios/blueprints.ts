@@ -78,6 +78,6 @@ export function mapOver(id: string, maxItems: number): JsonObject {
         do: listing('entries', '{{ path }}'),
       },
     ],
-    output: { counts: '{{ steps.each[].length(@) }}' },
+    output: { counts: '{{ steps.each[*].length(@) }}' },
   };
 }

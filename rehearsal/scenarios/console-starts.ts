@@ -1,5 +1,6 @@
 /** A person presses "Start execution" in the console: with `{}`, with parameters, with an old input that the console offers. */
 import type { JsonObject } from '../../lib/blueprint/json.ts';
+import type { Agent } from '../../lib/cli/agent.ts';
 import { ask, check, eventually, executionEnds, rowsAt, runTo, type Scenario, save } from '../stage.ts';
 import { oneCall } from './blueprints.ts';
 import { startByHand } from './executions.ts';
@@ -20,14 +21,12 @@ export const consoleStarts: Scenario = {
       const found = runs.filter((run) => run.trigger === 'console' && run.status === 'SUCCEEDED');
       return found.length === inputs.length ? found : undefined;
     });
-    const paths = await Promise.all(
-      byHand.map((run) => pathOf(agent.call('get_run', { runId: String(run.runId) }))),
-    );
+    const paths = await Promise.all(byHand.map((run) => pathOf(agent, String(run.runId))));
     check(paths.filter((path) => path === 'servers').length === 2, 'parameters should count', paths);
   },
 };
 
-async function pathOf(asked: Promise<{ answer: JsonObject }>): Promise<unknown> {
-  const { answer } = await asked;
-  return (answer.output as JsonObject | undefined)?.path;
+async function pathOf(agent: Agent, runId: string): Promise<unknown> {
+  const { output } = await agent.follow(runId, () => undefined);
+  return (output as JsonObject | undefined)?.path;
 }
