@@ -34,19 +34,21 @@ export interface Publication {
   head: WorkflowHead | undefined;
   /** Owned by the stack. */
   readOnly: boolean;
+  /** How long a save of other content is left to end by itself. Default: a minute. */
+  patienceMs?: number;
 }
 
 /** @returns the new HEAD. @throws EngineError Conflict where somebody else publishes at the same time */
 export async function publish(
   env: EngineEnvironment,
   principal: Principal,
-  { document, hash, head, readOnly }: Publication,
+  { document, hash, head, readOnly, patienceMs = STALE_PENDING_MS }: Publication,
   machineOf: () => Promise<Machine>,
 ): Promise<WorkflowHead> {
   const { id, description } = document.blueprint;
   const now = new Date(env.now()).toISOString();
   await putDocument(env.store, id, hash, document);
-  const revision = await openRevision(env, id, hash, principal, readOnly ? 0 : STALE_PENDING_MS);
+  const revision = await openRevision(env, id, hash, principal, patienceMs);
   const machine = await machineOf();
   const published = await publishRevision(env.store, id, revision, { hash, principal, ...machine });
   if (published === undefined) throw busy(id);
@@ -76,7 +78,7 @@ export function busy(id: string): EngineError {
 
 /**
  * Takes the next revision number. A PENDING revision of the same content is a save that a crash cut short: it is
- * finished. One of other content is left to its own save for a minute (by a deployment not at all), then expired.
+ * finished. One of other content is left to its own save for a minute, then expired.
  */
 async function openRevision(
   env: EngineEnvironment,

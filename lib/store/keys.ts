@@ -37,6 +37,8 @@ export const scheduleKey = (workflow: string, awsName: string): Key => ({
   sk: `SCHEDULE#${awsName}`,
 });
 export const schedulePlacesKey = (principal: string): Key => ({ pk: `SCHEDULES#${principal}`, sk: 'PLACES' });
+/** Which deployments have been applied. */
+export const deploymentsKey: Key = { pk: 'STACK', sk: 'DEPLOYMENTS' };
 export const runKey = (run: string): Key => ({ pk: `RUN#${run}`, sk: 'META' });
 export const stepKey = (run: string, at: string): Key => ({ pk: `RUN#${run}`, sk: `STEP#${pathKey(at)}` });
 export const valueKey = (run: string, at: string, kind: ValueKind = 'value'): Key => ({
