@@ -17,6 +17,7 @@ import { createExecutions } from '../../lib/steps/executions.ts';
 import { answerCatalog, answerTry } from '../../lib/steps/explore.ts';
 import type { ExploreRequest } from '../../lib/steps/explore-protocol.ts';
 import { leavingError } from '../../lib/steps/failure.ts';
+import type { Inspect } from '../../lib/steps/inspect.ts';
 import { createDownstream } from '../../lib/steps/mediator.ts';
 import { runTask } from '../../lib/steps/run-task.ts';
 import type { Sender } from '../../lib/store/lazy-client.ts';
@@ -41,6 +42,8 @@ export interface CallToolDependencies {
   log(entry: LogEntry): void;
   /** Default: none. */
   telemetry?: Telemetry;
+  /** What a task's answer shows of its value. Default: nothing. */
+  inspect?: Inspect;
 }
 
 /** What a handler uses of Lambda's context object. */
@@ -62,6 +65,7 @@ export function createCallTool(dependencies: CallToolDependencies): CallToolHand
     isDeadOwner: (owner) => boot !== undefined && !owner.startsWith(`${boot}/`),
     executions: createExecutions(sfn),
     limits: { ...DEFAULT_STEPS_LIMITS, ...dependencies.limits },
+    inspect: dependencies.inspect ?? { mode: 'none' },
     telemetry: dependencies.telemetry ?? SILENT,
     log: (entry) => dependencies.log(entry),
     logger: {

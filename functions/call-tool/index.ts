@@ -6,8 +6,9 @@ import { loadServers } from '../../lib/downstream/config.ts';
 import { createPool } from '../../lib/downstream/pool.ts';
 import { readFromSecretsManager } from '../../lib/downstream/secrets-manager.ts';
 import { limitsOf } from '../../lib/steps/limits.ts';
+import { valueLink } from '../../lib/store/console-links.ts';
 import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
-import { secretsManagerOf, stepFunctionsOf, storeOf } from '../clients.ts';
+import { regionOf, secretsManagerOf, stepFunctionsOf, storeOf } from '../clients.ts';
 import { Environment } from '../environment.ts';
 import { VARIABLES } from '../variables.ts';
 import { createCallTool } from './handler.ts';
@@ -18,6 +19,12 @@ const servers = loadServers({
   file: fileURLToPath(new URL('./mcp.json', import.meta.url)),
   dataFolder: tmpdir(),
 });
+
+const places = {
+  region: regionOf(environment),
+  table: environment.text(VARIABLES.table),
+  bucket: environment.text(VARIABLES.bucket),
+};
 
 const { telemetry, log, during } = createAwsTelemetry();
 const answer = createCallTool({
@@ -31,6 +38,10 @@ const answer = createCallTool({
   now: Date.now,
   log,
   telemetry,
+  inspect:
+    environment.oneOf(VARIABLES.inspect, ['links', 'values'], 'links') === 'values'
+      ? { mode: 'values' }
+      : { mode: 'links', linkOf: (location) => valueLink(places, location) },
 });
 
 export const handler = (event: unknown, context: Context) => during(context, () => answer(event, context));

@@ -103,6 +103,11 @@ export interface TaskAnswer {
   ms: number;
   /** Size of the step's value as JSON. */
   bytes?: number;
+  /**
+   * For people who look at the execution, and read by no state: the step's value up to 32 KiB, or a link to where it is stored,
+   * or nothing, as the deployment says.
+   */
+  value?: Json;
   /** With `wait`: seconds until the task is to be sent again, at least 1. */
   seconds?: number;
   /** With `items`: how many. */

@@ -2,17 +2,7 @@
  * The schedules themselves, in EventBridge Scheduler. A record says how one of an agent's schedules is to be; here it is made so. What
  * the stack made is only ever switched off here, everything else about it is kept.
  */
-import {
-  ConflictException,
-  CreateScheduleCommand,
-  DeleteScheduleCommand,
-  GetScheduleCommand,
-  ResourceNotFoundException,
-  type ScheduleState,
-  ServiceQuotaExceededException,
-  UpdateScheduleCommand,
-  ValidationException,
-} from '@aws-sdk/client-scheduler';
+import type { ScheduleState } from '@aws-sdk/client-scheduler';
 import { cleanText } from '../downstream/clean-text.ts';
 import type { ScheduleRecord } from '../store/records.ts';
 import { getScheduleRecord } from '../store/schedules.ts';
@@ -25,6 +15,16 @@ import {
   SCHEDULE_WINDOW,
   scheduleTargetInput,
 } from './schedule-target.ts';
+
+/** Loaded by the first that needs it: most requests have nothing to do with schedules. */
+const commands = () => import('@aws-sdk/client-scheduler');
+
+/** The SDK's exceptions are told by their names. */
+function isNamed(error: unknown, name: string): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+const NOT_FOUND = 'ResourceNotFoundException';
 
 /** Times that what was made is found to be out of date. */
 const TRIES = 5;
@@ -53,21 +53,23 @@ export async function applySchedule(env: EngineEnvironment, record: ScheduleReco
 /** Deletes the schedule; one that is gone already is as good. @throws EngineError Unavailable */
 export async function removeSchedule(env: EngineEnvironment, awsName: string): Promise<void> {
   const { groupName } = env.config.schedules;
+  const { DeleteScheduleCommand } = await commands();
   await told(async () => {
     try {
       await env.scheduler.send(new DeleteScheduleCommand({ Name: awsName, GroupName: groupName }));
     } catch (error) {
-      if (!(error instanceof ResourceNotFoundException)) throw error;
+      if (!isNamed(error, NOT_FOUND)) throw error;
     }
   });
 }
 
 /** Switches a schedule off and keeps all else: UpdateSchedule resets whatever a request leaves out. */
 export async function switchOff(env: EngineEnvironment, awsName: string): Promise<void> {
+  const { GetScheduleCommand, UpdateScheduleCommand } = await commands();
   const name = { Name: awsName, GroupName: env.config.schedules.groupName };
   const known = await env.scheduler.send(new GetScheduleCommand(name)).catch((error: unknown) => {
     // A one-time schedule that has fired, or one that was deleted.
-    if (error instanceof ResourceNotFoundException) return undefined;
+    if (isNamed(error, NOT_FOUND)) return undefined;
     throw error;
   });
   if (known === undefined || known.State === 'DISABLED') return;
@@ -93,6 +95,7 @@ export async function switchOff(env: EngineEnvironment, awsName: string): Promis
 
 async function makeSchedule(env: EngineEnvironment, record: ScheduleRecord): Promise<void> {
   const { groupName, roleArn } = env.config.schedules;
+  const { CreateScheduleCommand, UpdateScheduleCommand } = await commands();
   const state: ScheduleState = record.enabled ? 'ENABLED' : 'DISABLED';
   const input = {
     Name: record.awsName,
@@ -114,7 +117,7 @@ async function makeSchedule(env: EngineEnvironment, record: ScheduleRecord): Pro
     await env.scheduler.send(new UpdateScheduleCommand(input));
   } catch (error) {
     // A new one, a one-time schedule that has fired, or one that a crash left without.
-    if (!(error instanceof ResourceNotFoundException)) throw error;
+    if (!isNamed(error, NOT_FOUND)) throw error;
     await env.scheduler.send(new CreateScheduleCommand(input));
   }
 }
@@ -125,21 +128,21 @@ async function told(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     const options = { cause };
-    if (cause instanceof ValidationException) {
+    if (isNamed(cause, 'ValidationException')) {
       throw new EngineError(
         'Invalid',
         `schedule: EventBridge Scheduler refuses it: ${cleanText(cause.message)}`,
         options,
       );
     }
-    if (cause instanceof ServiceQuotaExceededException) {
+    if (isNamed(cause, 'ServiceQuotaExceededException')) {
       throw new EngineError(
         'LimitExceeded',
         'EventBridge Scheduler has as many schedules as the account may have',
         options,
       );
     }
-    if (cause instanceof ConflictException) {
+    if (isNamed(cause, 'ConflictException')) {
       throw new EngineError('Conflict', 'the schedule is being changed at this moment; try again', options);
     }
     if (cause instanceof EngineError) throw cause;

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../blueprint/json.ts';
 import type { ParseMode } from '../blueprint/types.ts';
 import type { Store } from '../store/store.ts';
 import type { LogEntry, Telemetry } from '../telemetry/telemetry.ts';
+import type { Inspect } from './inspect.ts';
 
 /** A tool as a connected server offers it, bound for the length of one task. */
 export interface ResolvedTool {
@@ -122,6 +123,8 @@ export interface StepsEnvironment {
   remainingMs(): number;
   executions: Executions;
   limits: StepsLimits;
+  /** What a task's answer shows of its value. */
+  inspect: Inspect;
   logger: Logger;
   /** Where audit entries go (lib/telemetry/audit.ts). */
   log(entry: LogEntry): void;

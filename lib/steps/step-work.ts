@@ -19,6 +19,7 @@ import { createAttemptBudget } from './budget.ts';
 import { endFailedRun } from './end-run.ts';
 import { failureEndsRun, namedError, publicFailure, stepErrorOf } from './failure.ts';
 import type { Frame, Outcome } from './frame.ts';
+import { showLoop, showRecorded, showStored } from './inspect.ts';
 import type { OpenedTask } from './open-task.ts';
 import { refused } from './open-task.ts';
 import { type Reads, readFrame } from './reading.ts';
@@ -205,8 +206,10 @@ async function settle(
   const { outcome } = end;
   const now = env.clock.now();
   let bytes: number | undefined;
+  let shown: Shown = {};
   if (outcome.status === 'succeeded' && node.type !== 'loop') {
     const stored = await putValue(env.store, run.run, record.at, outcome.value, { fence: record.fence });
+    shown = showStored(env, run.run, record.at, outcome.value, stored);
     bytes = 'inline' in stored ? Buffer.byteLength(JSON.stringify(outcome.value)) : stored.bytes;
   }
   if (outcome.detail !== undefined && node.type === 'call') {
@@ -232,6 +235,9 @@ async function settle(
     owner,
   );
   if (outcome.reason === HALTED) throw refused(task);
+  if (outcome.status === 'succeeded' && node.type === 'loop' && plan.quiet !== true) {
+    shown = await showLoop(env, run.run, record.at, end.changes?.count ?? 0);
+  }
   // A container that fails by a step within it is no failure of its own: that step's was told.
   if (outcome.error?.step === node.id) env.telemetry.failure(outcome.error.kind);
   const stop: unknown = work.signal.aborted ? work.signal.reason : undefined;
@@ -245,6 +251,7 @@ async function settle(
     bytes,
     end.changes?.count,
     stop instanceof Stop ? stop : undefined,
+    shown,
   );
 }
 
@@ -279,8 +286,22 @@ async function replay(
     ms: record.ms ?? 0,
     ...(record.error === undefined ? {} : { error: record.error }),
   };
+  const shown = await showAgain(opened, node, plan, record);
   const ms = opened.env.clock.now() - began;
-  return answer(task, opened, node, plan, outcome, ms, record.bytes, record.count, undefined);
+  return answer(task, opened, node, plan, outcome, ms, record.bytes, record.count, undefined, shown);
+}
+
+type Shown = Pick<TaskAnswer, 'value'>;
+
+async function showAgain(
+  { env, run }: OpenedTask,
+  node: StepNode,
+  plan: StepPlan,
+  record: StepRecord,
+): Promise<Shown> {
+  if (record.status !== 'succeeded' || plan.quiet === true) return {};
+  if (node.type === 'loop') return showLoop(env, run.run, record.at, record.count ?? 0);
+  return showRecorded(env, run.run, record.at);
 }
 
 /** The task's answer, or its failure; one that ends the run closes the record first. */
@@ -294,6 +315,7 @@ async function answer(
   bytes: number | undefined,
   count: number | undefined,
   stop: Stop | undefined,
+  shown: Shown,
 ): Promise<TaskAnswer> {
   if (outcome.status === 'failed' && plan.quiet !== true) {
     const { error } = outcome;
@@ -307,6 +329,7 @@ async function answer(
     ms,
     ...(bytes === undefined ? {} : { bytes }),
     ...(count === undefined ? {} : { count }),
+    ...shown,
   };
 }
 

@@ -184,6 +184,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     logger: { info: () => undefined, warn: () => undefined },
     log: () => undefined,
     telemetry: SILENT,
+    inspect: { mode: 'none' },
   };
   state.env = env;
 

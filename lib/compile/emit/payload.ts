@@ -27,8 +27,11 @@ export function stepPayload(op: StepTask['op'], step: string): string {
 /** Output of a state that passes on what its tasks need and nothing else. */
 export const KEEP_TASK = "{% {'task': $states.input.task} %}";
 
+/** What a task answered, without what it shows to people of its value: that stands in its own event and goes no further. */
+const ANSWER = "$sift($states.result.Payload, function($v, $k) {$k != 'value'})";
+
 /** Output of a task whose answer the Choice after it reads. */
-export const KEEP_ANSWER = "{% {'task': $states.input.task, 'answer': $states.result.Payload} %}";
+export const KEEP_ANSWER = `{% {'task': $states.input.task, 'answer': ${ANSWER}} %}`;
 
 /** Output of an items task: the map needs `count`, again where its settle task answers `again`. */
 export const KEEP_COUNT =
@@ -36,8 +39,7 @@ export const KEEP_COUNT =
 
 /** Output of a map, so that its settle task can lead back into it. */
 export const PASS_COUNT = "{% {'task': $states.input.task, 'count': $states.input.count} %}";
-export const PASS_COUNT_AND_ANSWER =
-  "{% {'task': $states.input.task, 'count': $states.input.count, 'answer': $states.result.Payload} %}";
+export const PASS_COUNT_AND_ANSWER = `{% {'task': $states.input.task, 'count': $states.input.count, 'answer': ${ANSWER}} %}`;
 
 /** Output of a lane's task that may be sent again: the lane's number stays. */
 export const PASS_LANE_AND_ANSWER =
@@ -45,8 +47,7 @@ export const PASS_LANE_AND_ANSWER =
 export const PASS_LANE = "{% {'task': $states.input.task, 'lane': $states.input.lane} %}";
 
 /** Output of a pass task of a `while`: the states after it work where it says. */
-export const MOVE_TO_ANSWER =
-  "{% {'task': $merge([$states.input.task, {'at': $states.result.Payload.at}]), 'answer': $states.result.Payload} %}";
+export const MOVE_TO_ANSWER = `{% {'task': $merge([$states.input.task, {'at': $states.result.Payload.at}]), 'answer': ${ANSWER}} %}`;
 
 /**
  * Output of a failed pass task: out of the pass that it may stand in.

@@ -6,6 +6,7 @@ import { endFailedRun, endSucceededRun } from '../end-run.ts';
 import type { StepsEnvironment } from '../environment.ts';
 import { publicFailure, stepErrorOf } from '../failure.ts';
 import { outcomeOf, scopeFor } from '../frame.ts';
+import { showRecorded } from '../inspect.ts';
 import { openTask, refused } from '../open-task.ts';
 import { lastOf } from '../program-index.ts';
 import { readFrame } from '../reading.ts';
@@ -16,7 +17,9 @@ export async function finish(task: FinishTask, env: StepsEnvironment): Promise<T
   const { loaded, run, open } = await openTask(task, env);
   const { index } = loaded;
   // A second delivery, after the first has closed the run.
-  if (run.status === 'SUCCEEDED') return { status: 'done', ms: env.clock.now() - began };
+  if (run.status === 'SUCCEEDED') {
+    return { status: 'done', ms: env.clock.now() - began, ...(await showRecorded(env, run.run, '$output')) };
+  }
   if (!open || run.stop !== undefined) throw refused(task);
   const { program } = index;
   const last = lastOf(program.steps).id;
@@ -42,5 +45,7 @@ export async function finish(task: FinishTask, env: StepsEnvironment): Promise<T
     throw publicFailure(failed);
   }
   await endSucceededRun(env, index, run, task.epoch, output);
-  return { status: 'done', ms: env.clock.now() - began, bytes: Buffer.byteLength(JSON.stringify(output)) };
+  const shown = await showRecorded(env, run.run, '$output');
+  const bytes = Buffer.byteLength(JSON.stringify(output));
+  return { status: 'done', ms: env.clock.now() - began, bytes, ...shown };
 }
