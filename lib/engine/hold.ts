@@ -25,7 +25,7 @@ export async function withinHold<T>(
   if (until === undefined) return work;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {
-    const sentence = `not answered within ${Math.round((env.config.maxHeldMs ?? 0) / 1000)} s, the longest that a request is held here: ${advice}`;
+    const sentence = `not answered within ${(env.config.maxHeldMs ?? 0) / 1000} s, the longest that a request is held here: ${advice}`;
     timer = setTimeout(() => reject(new HeldTooLong(sentence)), Math.max(0, until - env.now()));
   });
   try {

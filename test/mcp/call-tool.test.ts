@@ -231,6 +231,27 @@ describe('held too long', () => {
     }
   }, 30_000);
 
+  it('any other tool says what to do', async () => {
+    const engine = await start({ maxHeldMs: 700 });
+    const { as, close } = callersOf(() => engine.mcp);
+    try {
+      const alice = await as('alice');
+      const blueprint = {
+        id: 'slow',
+        steps: [{ id: 'a', type: 'call', tool: 'counting/read', params: { ms: 1500 } }],
+      };
+      while ((await alice.call('create_workflow', { blueprint })).isError) await sleep(20);
+      const { isError, answer } = await alice.call('run_workflow', { id: 'slow', dryRun: true });
+      expect({ isError, code: answer.code }).toEqual({ isError: true, code: 'Unavailable' });
+      expect(answer.message).toBe(
+        'not answered within 0.7 s, the longest that a request is held here: it may still take effect; look (list_runs, get_workflow) before it is repeated',
+      );
+    } finally {
+      await close();
+      await engine.end();
+    }
+  }, 30_000);
+
   it('run_workflow waits no longer than that, whatever is asked for', async () => {
     const engine = await start({ maxHeldMs: 3000 });
     const { as, close } = callersOf(() => engine.mcp);
