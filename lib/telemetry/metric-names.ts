@@ -5,7 +5,7 @@
  * call-tool or by run-events), and beside it exactly one of the sets below. All values of dimensions come from closed sets: statuses,
  * triggers, error kinds, outcomes and the names of the endpoint's own tools.
  *
- *     Runs             Count          {status}   {status, trigger}      runs that ended
+ *     Runs             Count          {status}   {status, trigger}      runs that ended; trial calls with their trigger alone
  *     Failures         Count          {kind}                            steps and items that failed
  *     ToolCalls        Count          {outcome}                         calls of downstream tools
  *     ToolCallLatency  Milliseconds   {outcome}
