@@ -54,9 +54,17 @@ export const windowKey = (run: string, at: string, window: number): Key => ({
   sk: `${windowPrefix(at)}${padded(window, 6)}`,
 });
 
-/** `kind`: what of a principal is counted. Its id is encoded, so that no id makes another's key. */
+/**
+ * A principal's id in a key: readable where it is short and plain, else its hash. None makes another's key, holds a `#`, or goes
+ * on where another ends.
+ */
+export function principalKey(id: string): string {
+  return /^[\w:/.@+=,-]{1,256}$/.test(id) ? id : `!${sha256Hex(id)}`;
+}
+
+/** `kind`: what of a principal is counted. */
 export const limitKey = (principal: string, kind: string): Key => ({
-  pk: `LIMIT#${encodeURIComponent(principal)}`,
+  pk: `LIMIT#${principalKey(principal)}`,
   sk: kind,
 });
 

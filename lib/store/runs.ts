@@ -6,7 +6,7 @@
  * holds a run exactly while its status is STARTING or RUNNING.
  */
 import { ABSENT, getItem, getItems, type Item, putItem, recordOf, updateItem } from './item.ts';
-import { runKey } from './keys.ts';
+import { principalKey, runKey } from './keys.ts';
 import type { RunRecord, RunStatus } from './records.ts';
 import type { Store } from './store.ts';
 import { INDEXES, RUN_TTL_SECONDS, TTL_ATTRIBUTE } from './table.ts';
@@ -17,10 +17,10 @@ const runOf = (item: Item): RunRecord => recordOf<RunRecord>(item, REQUIRED);
 
 /**
  * What the sort keys of a principal's open runs begin with in their index; sub-runs stand at its end, for no limit counts
- * them. The id is encoded: none begins with another one and `#`.
+ * them. An id in a key holds no `#`, so none begins with another one and `#`.
  */
 export function openRunsPrefix(principal: string): string {
-  return `${encodeURIComponent(principal)}#`;
+  return `${principalKey(principal)}#`;
 }
 
 export function isOpen(status: RunStatus): boolean {

@@ -79,6 +79,16 @@ describe('places to wait in', () => {
   });
 });
 
+it('an id of any form has a key of its own', async () => {
+  const ids = ['oauth:a', 'oauth:a#', 'oauth:a b', 'oauth:\ud800', `oauth:${'x'.repeat(4000)}`, 'oauth:%23'];
+  for (const id of ids) {
+    expect(await countRequest(standIns.store, id, 1, NOON)).toBe(true);
+    expect(await countRequest(standIns.store, id, 1, NOON)).toBe(false);
+    await createRun(standIns.store, runRecord({ principal: { ...LOCAL, id } }));
+    expect(await countOpenRuns(standIns.store, id, 10)).toBe(1);
+  }
+});
+
 describe('open runs', () => {
   it('are counted by principal, sub-runs and ended ones not', async () => {
     const { store } = standIns;
