@@ -17,7 +17,7 @@ import { getRun as readRun } from '../store/runs.ts';
 import { getStep, listSteps } from '../store/steps.ts';
 import { getValue, getValuePage } from '../store/values.ts';
 import { summaryOf } from './bounded.ts';
-import { executionUrl } from './console.ts';
+import { runUrl } from './console.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { EngineError } from './errors.ts';
@@ -77,7 +77,6 @@ export async function getRun(
   const next = page.cursor === undefined ? {} : { nextCursor: await seal(page.cursor) };
   if (from !== undefined) return { ...base, steps, ...next };
   const errors = await shownErrors(env, run);
-  const url = executionUrl(env, run.execution);
   return {
     ...base,
     ...subjectOf(run),
@@ -89,7 +88,7 @@ export async function getRun(
     attempts: run.attempts,
     steps,
     ...errors,
-    ...(url === undefined ? {} : { url }),
+    ...linkOf(env, run),
     ...next,
   };
 }
@@ -98,6 +97,12 @@ export async function getRun(
 function subjectOf({ trigger, workflow, revision, called }: RunRecord) {
   if (trigger !== 'try' || called === undefined) return { workflow, revision };
   return { tool: called.server === undefined ? called.tool : `${called.server}/${called.tool}` };
+}
+
+/** Where the run can be watched in the console. */
+function linkOf(env: EngineEnvironment, run: RunRecord): { url?: string } {
+  const url = runUrl(env, run);
+  return url === undefined ? {} : { url };
 }
 
 /**
@@ -260,6 +265,7 @@ export async function listRuns(
     startedAt: run.startedAt ?? run.createdAt,
     ...(run.endedAt === undefined ? {} : { endedAt: run.endedAt }),
     ...(run.errorCount > 0 ? { errors: run.errorCount } : {}),
+    ...linkOf(env, run),
   }));
   if (page.cursor === undefined) return { runs };
   return { runs, nextCursor: await sealCursor(cursorSecret, query, page.cursor) };

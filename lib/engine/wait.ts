@@ -8,7 +8,7 @@ import type { RunRecord } from '../store/records.ts';
 import { getRun } from '../store/runs.ts';
 import { getValue } from '../store/values.ts';
 import { summaryOf } from './bounded.ts';
-import { executionUrl } from './console.ts';
+import { runUrl } from './console.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { positionOf } from './progress.ts';
 import { isOpen, reconcileRun } from './reconcile.ts';
@@ -59,7 +59,7 @@ export async function waitForRun(
 
 /** The answer to whoever started or asked: status, output or its summary, errors. Short, because an agent pays for it. */
 export async function summarizeRun(env: EngineEnvironment, run: RunRecord) {
-  const url = executionUrl(env, run.execution);
+  const url = runUrl(env, run);
   const answer = {
     runId: run.run,
     status: runAnswerStatus(run),
