@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { writeDocuments } from './blueprints/read-folder.ts';
 import type { FunctionName } from './names.ts';
 import type { EngineProps } from './props.ts';
 import { type PreparedServers, prepareServers } from './servers/prepare-servers.ts';
@@ -19,13 +20,16 @@ interface Bundler {
 export interface PreparedAssets {
   assets: Assets;
   servers: PreparedServers;
+  /** Folder of the blueprints that the stack owns. */
+  blueprints: string;
   /** Removes the folders. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes the folders: each function's bundle, and in call-tool's the downstream servers that mcp.json names.
- * @throws SynthFault where mcp.json has what AWS does not allow
+ * Makes the folders: each function's bundle, in call-tool's the downstream servers that mcp.json names, in run-events' the documents
+ * of the blueprints that the stack owns.
+ * @throws SynthFault where mcp.json has what AWS does not allow, or a blueprint has errors
  */
 export async function prepareAssets(root: string, props: EngineProps): Promise<PreparedAssets> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-assets-'));
@@ -42,13 +46,15 @@ export async function prepareAssets(root: string, props: EngineProps): Promise<P
       await mkdir(out);
       await bundler.bundleFunction(name, out);
     }
+    const blueprints = join(root, 'blueprints');
+    writeDocuments(blueprints, props.functions.callTool.timeoutSeconds, assets['run-events']);
     const servers = await prepareServers({
       mcpJson: join(root, 'mcp.json'),
       outFolder: assets['call-tool'],
       trustTogether: props.trustTogether,
       root,
     });
-    return { assets, servers, remove };
+    return { assets, servers, blueprints, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -7,10 +7,11 @@
  *                   ▼                      │ status changes
  *             Table, Bucket ◀── RunEvents ◀┘
  */
-import { Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { VARIABLES } from '../functions/variables.ts';
 import type { Assets } from './assets.ts';
+import { StackBlueprints } from './blueprints/stack-blueprints.ts';
 import { CallTool } from './call-tool.ts';
 import { EngineBucket } from './engine-bucket.ts';
 import type { FunctionSetting } from './engine-function.ts';
@@ -31,10 +32,12 @@ export interface EngineStackProps {
   assets: Assets;
   /** Tells the downstream configuration in the call-tool asset, and the secrets that it names. */
   servers: PreparedServers;
+  /** Folder of the blueprints that the stack owns. */
+  blueprints: string;
 }
 
 export class EngineStack extends Stack {
-  constructor(scope: Construct, id: string, { props, assets, servers }: EngineStackProps) {
+  constructor(scope: Construct, id: string, { props, assets, servers, blueprints }: EngineStackProps) {
     super(scope, id, { description: 'MCP workflow engine' });
     const { prefix } = props;
     const arns = arnsOf(this, prefix);
@@ -94,6 +97,19 @@ export class EngineStack extends Stack {
       setting: engineSetting,
       asset: assets['run-events'],
       schedules,
+    });
+    new StackBlueprints(this, 'Blueprints', {
+      folder: blueprints,
+      target: { callToolArn, functionTimeoutSeconds: props.functions.callTool.timeoutSeconds },
+      prefix: machinePrefix(prefix),
+      machineRole: machines.role,
+      logGroup: machines.logGroup,
+      includeData: props.inspect === 'values',
+      tracing: props.tracing,
+      scheduleGroup: schedules.group,
+      scheduleRole: schedules.role,
+      runEvents: runEvents.function.function,
+      runEventsTimeout: Duration.seconds(props.functions.runEvents.timeoutSeconds),
     });
     const monitoring = new Monitoring(this, 'Monitoring', {
       prefix,

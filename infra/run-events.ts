@@ -63,7 +63,12 @@ export class RunEvents extends Construct {
     bucket.grant(own.role, { read: [], write: ['documents'] });
     own.allow('KeepFailedEvents', ['sqs:SendMessage'], this.failed.queueArn);
     own.allow('FollowRuns', ['states:DescribeExecution'], arns.executions);
-    own.allow('DisableSchedules', ['scheduler:GetSchedule', 'scheduler:UpdateSchedule'], arns.schedules);
+    // Switched off after failures in a row; deleted where a workflow of an agent's becomes the stack's.
+    own.allow(
+      'KeepSchedules',
+      ['scheduler:GetSchedule', 'scheduler:UpdateSchedule', 'scheduler:DeleteSchedule'],
+      arns.schedules,
+    );
     own.allowPassRole('SchedulesRole', schedules.role.roleArn, 'scheduler.amazonaws.com');
     acknowledgeWildcards(
       own.role,

@@ -40,9 +40,9 @@ export async function synthesize({
   const app = new App({ ...appProps, postCliContext: FLAGS, analyticsReporting: false });
   const props = readProps(app.node.tryGetContext(CONTEXT_KEY));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { assets, servers, remove } = await prepare(root, props);
+  const { assets, servers, blueprints, remove } = await prepare(root, props);
   try {
-    const stack = new EngineStack(app, props.prefix, { props, assets, servers });
+    const stack = new EngineStack(app, props.prefix, { props, assets, servers, blueprints });
     for (const warning of servers.warnings) Annotations.of(stack).addWarningV2('mwe:servers', warning);
     return app.synth();
   } finally {

@@ -127,7 +127,10 @@ describe('statements', () => {
       WriteObjects: allow('s3:PutObject', `${OBJECTS}/blueprints/*`),
       KeepFailedEvents: allow('sqs:SendMessage', '<RunEventsFailed.Arn>'),
       FollowRuns: allow('states:DescribeExecution', EXECUTIONS),
-      DisableSchedules: allow(['scheduler:GetSchedule', 'scheduler:UpdateSchedule'], SCHEDULES),
+      KeepSchedules: allow(
+        ['scheduler:GetSchedule', 'scheduler:UpdateSchedule', 'scheduler:DeleteSchedule'],
+        SCHEDULES,
+      ),
       SchedulesRole: allow('iam:PassRole', '<SchedulesRole.Arn>', passed('scheduler.amazonaws.com')),
     });
   });

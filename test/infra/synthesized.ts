@@ -1,6 +1,6 @@
 /**
  * Stacks as they are synthesized, one for each configuration and once a test file. The functions' code is a placeholder
- * here, and so are the downstream servers: what is tested is the template. synth.test.ts synthesizes with the real bundles.
+ * here, and there are neither downstream servers nor blueprints: what is tested is the template. synth.test.ts synthesizes with the real bundles.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,8 +33,10 @@ async function placeholders(): Promise<PreparedAssets> {
     await mkdir(path);
     await writeFile(join(path, 'index.mjs'), 'export const handler = () => undefined;\n');
   }
+  const blueprints = join(folder, 'blueprints');
+  await mkdir(blueprints);
   const servers = { serversHash: 'placeholder', secrets: ['k8s-token', 'team/db'], warnings: [] };
-  return { assets, servers, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { assets, servers, blueprints, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 const known = new Map<string, Promise<Template>>();
