@@ -25,8 +25,7 @@ export function createAwsTelemetry(): AwsTelemetry {
       try {
         return await work();
       } finally {
-        metrics.flush();
-        await tracer.flush();
+        await Promise.all([metrics.flush(), tracer.flush(), log.flush()]);
       }
     },
   };

@@ -1,26 +1,30 @@
 /**
- * Metrics in the Embedded Metric Format: lines on stdout that CloudWatch reads as metrics. Counts are added up and written
- * once an invocation; latencies are written value by value, a hundred to a line.
+ * Metrics in the Embedded Metric Format: lines on stdout that CloudWatch reads as metrics. They are gathered in memory and
+ * written at the end of an invocation, counts added up, latencies value by value, a hundred to a line; what writes them is
+ * loaded then, so that no answer waits for it.
  *
  * What always holds: names are those of metric-names.ts, and each combination of dimensions has a writer of its own, so no
  * line mixes two.
  */
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { METRICS, NAMESPACE, SERVICE } from './metric-names.ts';
 import type { Telemetry } from './telemetry.ts';
 
 type Dimensions = Readonly<Record<string, string>>;
 type Name = (typeof METRICS)[keyof typeof METRICS];
 
-/** One combination of dimensions. */
+/** One combination of dimensions, since the last flush. */
 interface Series {
-  writer: Metrics;
+  dimensions: Dimensions;
   counts: Map<Name, number>;
+  /** Milliseconds. */
+  latencies: Map<Name, number[]>;
+  writer?: Metrics;
 }
 
 export interface MetricsWriter extends Pick<Telemetry, 'runEnded' | 'failure' | 'toolCall' | 'request'> {
-  /** Writes what was counted. At the end of each invocation. */
-  flush(): void;
+  /** Writes what was gathered. At the end of each invocation. */
+  flush(): Promise<void>;
 }
 
 export function createMetrics(): MetricsWriter {
@@ -28,16 +32,8 @@ export function createMetrics(): MetricsWriter {
 
   function seriesOf(dimensions: Dimensions): Series {
     const key = JSON.stringify(dimensions);
-    let series = all.get(key);
-    if (series === undefined) {
-      const writer = new Metrics({
-        namespace: NAMESPACE,
-        serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? SERVICE,
-        defaultDimensions: { ...dimensions },
-      });
-      series = { writer, counts: new Map() };
-      all.set(key, series);
-    }
+    const series = all.get(key) ?? { dimensions, counts: new Map(), latencies: new Map() };
+    all.set(key, series);
     return series;
   }
 
@@ -47,12 +43,16 @@ export function createMetrics(): MetricsWriter {
   }
 
   function took(name: Name, dimensions: Dimensions, ms: number): void {
-    seriesOf(dimensions).writer.addMetric(name, MetricUnit.Milliseconds, ms);
+    const { latencies } = seriesOf(dimensions);
+    const known = latencies.get(name);
+    if (known === undefined) latencies.set(name, [ms]);
+    else known.push(ms);
   }
 
   return {
     runEnded(status, trigger) {
-      count(METRICS.runs, { status });
+      // What an agent tries is no workflow's run: no alarm counts it.
+      if (trigger !== 'try') count(METRICS.runs, { status });
       count(METRICS.runs, { status, trigger });
     },
     failure(kind) {
@@ -68,12 +68,29 @@ export function createMetrics(): MetricsWriter {
       took(METRICS.requestLatency, {}, ms);
       took(METRICS.requestLatency, { tool }, ms);
     },
-    flush() {
-      for (const { writer, counts } of all.values()) {
-        for (const [name, sum] of counts) writer.addMetric(name, MetricUnit.Count, sum);
-        counts.clear();
-        if (writer.hasStoredMetrics()) writer.publishStoredMetrics();
-      }
+    async flush() {
+      const told = [...all.values()].filter(({ counts, latencies }) => counts.size + latencies.size > 0);
+      if (told.length > 0) await write(told);
     },
   };
+}
+
+async function write(told: readonly Series[]): Promise<void> {
+  const { Metrics, MetricUnit } = await import('@aws-lambda-powertools/metrics');
+  for (const series of told) {
+    const { counts, latencies, dimensions } = series;
+    series.writer ??= new Metrics({
+      namespace: NAMESPACE,
+      serviceName: SERVICE,
+      defaultDimensions: { ...dimensions },
+    });
+    for (const [name, sum] of counts) series.writer.addMetric(name, MetricUnit.Count, sum);
+    for (const [name, values] of latencies) {
+      // It writes a line by itself whenever it has a hundred.
+      for (const ms of values) series.writer.addMetric(name, MetricUnit.Milliseconds, ms);
+    }
+    counts.clear();
+    latencies.clear();
+    if (series.writer.hasStoredMetrics()) series.writer.publishStoredMetrics();
+  }
 }

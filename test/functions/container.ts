@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { projectRoot } from '../../lib/cli/project.ts';
 
 export interface InvokeOptions {
@@ -30,8 +31,9 @@ export interface Container {
     event: unknown,
     options?: InvokeOptions & { onChunk?: (text: string, leave: () => void) => void },
   ): Promise<Streamed>;
-  /** What the function has written to stdout so far. */
+  /** What the function has written so far; whole once the process has ended. */
   stdout(): string;
+  stderr(): string;
   /** Ends the process; resolves when it and its output have ended. */
   stop(): Promise<void>;
 }
@@ -59,12 +61,10 @@ export async function startContainer(
   const child = fork(join(projectRoot(), 'rehearsal', 'lambda-runtime.mjs'), [join(bundle, 'index.mjs')], {
     env: { ...environment },
     execArgv: [],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let written = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    written += text;
-  });
+  const stdout = textOf(child.stdout);
+  const stderr = textOf(child.stderr);
   const closed = once(child, 'close');
   const [first] = (await once(child, 'message')) as [Message];
   if (first.type !== 'ready') {
@@ -112,12 +112,22 @@ export async function startContainer(
       await answer;
       return streamed;
     },
-    stdout: () => written,
+    stdout,
+    stderr,
     async stop() {
       child.kill();
       await closed;
     },
   };
+}
+
+/** What a stream has given so far. */
+function textOf(stream: Readable | null): () => string {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+  });
+  return () => text;
 }
 
 /** Resolves with the message that `isLast` accepts; rejects with the handler's error or the end of the process. */
