@@ -1,5 +1,7 @@
-/** What Lambda loads as run-events. */
+/** What Lambda loads as run-events. Its asset has the documents of the stack's blueprints below `blueprints/`, by their hashes. */
+import { readFile } from 'node:fs/promises';
 import type { Context } from 'aws-lambda';
+import type { BlueprintDocument } from '../../lib/blueprint/types.ts';
 import { createAwsTelemetry } from '../../lib/telemetry/aws.ts';
 import { openEngine } from '../engine.ts';
 import { Environment } from '../environment.ts';
@@ -14,6 +16,12 @@ const env = openEngine(environment, {
   machineRoleArn: undefined,
 });
 
-const answer = createRunEvents(env);
+const answer = createRunEvents(env, {
+  // Written into the asset at synth; the hash is one by its form.
+  readStackDocument: async (hash) =>
+    JSON.parse(
+      await readFile(new URL(`./blueprints/${hash}.json`, import.meta.url), 'utf8'),
+    ) as BlueprintDocument,
+});
 
 export const handler = (event: unknown, context: Context) => during(context, () => answer(event));
