@@ -11,6 +11,7 @@ import { sourceFault } from '../http/request-source.ts';
 import type { Principal } from '../store/records.ts';
 import { admit } from './admit.ts';
 import type { Authenticator, CallerContext, Refused } from './auth/authenticator.ts';
+import { withoutCredentials } from './auth/handed-on.ts';
 import { readBody } from './request-body.ts';
 import { createServer } from './server.ts';
 
@@ -27,9 +28,6 @@ export interface Endpoint {
   fetch(request: Request, context?: CallerContext): Promise<Response>;
   close(): Promise<void>;
 }
-
-/** Headers that hold credentials; what answers the request has no use for them. */
-const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie', 'x-amz-security-token'];
 
 export function createEndpoint(
   env: EngineEnvironment,
@@ -90,13 +88,6 @@ function foreignSource(request: Request, options: EndpointOptions): string | und
     { host: header('host') ?? host, origin: header('origin'), fetchSite: header('sec-fetch-site') },
     { hosts: options.hosts ?? [host], origins: options.origins ?? [] },
   );
-}
-
-/** What the protocol's own code sees: the headers that it reads, no credential, and no body, which has been parsed. */
-function withoutCredentials(request: Request): Request {
-  const headers = new Headers(request.headers);
-  for (const name of CREDENTIALS) headers.delete(name);
-  return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
 function logRefusal(env: EngineEnvironment, { reason, detail, response }: Refused): void {

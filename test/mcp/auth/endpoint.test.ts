@@ -7,6 +7,7 @@ import type { EngineEnvironment } from '../../../lib/engine/environment.ts';
 import { LOCAL_PRINCIPAL } from '../../../lib/engine/principals.ts';
 import { type AuthDependencies, createAuthenticator } from '../../../lib/mcp/auth/authenticator.ts';
 import { fixedPrincipal } from '../../../lib/mcp/auth/fixed.ts';
+import { withoutCredentials } from '../../../lib/mcp/auth/handed-on.ts';
 import { formatTokenSecret, mintToken } from '../../../lib/mcp/auth/tokens.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../../lib/mcp/endpoint.ts';
 import { startEnvironment, type TestEnvironment } from '../../engine/engine-environment.ts';
@@ -223,6 +224,21 @@ describe('OAuth metadata', () => {
 });
 
 describe('a credential goes nowhere', () => {
+  it('not into the request that is handed on', () => {
+    const headers = {
+      ...{ authorization: 'Bearer s3cret', cookie: 's3cret', 'proxy-authorization': 's3cret' },
+      ...{ 'x-amz-security-token': 's3cret', 'mcp-protocol-version': '2026-07-28', accept: '*/*' },
+    };
+    const handed = withoutCredentials(good(headers));
+    expect(Object.fromEntries(handed.headers)).toEqual({
+      accept: '*/*',
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2026-07-28',
+    });
+    expect(handed.body).toBeNull();
+    expect(handed.url).toBe(URL_OF_ENDPOINT);
+  });
+
   it('not into what answers the request, a log or an answer', async () => {
     logged.length = 0;
     const endpoint = bearer();
