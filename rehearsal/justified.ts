@@ -51,6 +51,12 @@ export const JUSTIFIED: readonly Justification[] = [
     'xray:GetSamplingTargets',
   ),
   {
+    owner: 'McpEndpoint/Function/Role',
+    action: 'scheduler:GetSchedule',
+    because:
+      'It switches a schedule off where a read finds its fifth failure before run-events does: an execution that failed without call-tool, and whose event was lost. No platform fails that way here.',
+  },
+  {
     owner: 'RunEvents/Function/Role',
     action: 'sqs:SendMessage',
     because:

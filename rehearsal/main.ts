@@ -60,6 +60,11 @@ async function main(argv: readonly string[]): Promise<number> {
         played.push(deployment);
         failures.push(...(await perform({ ...play, scenarios }, deployment)));
         await deployment.close();
+      } catch (error) {
+        // Without a deployment there is nothing to play, but the other plays have theirs.
+        const why = error instanceof Error ? error.message : String(error);
+        stdio.err(`${play.name}: NOT DEPLOYED: ${why}`);
+        failures.push(`${play.name} cannot be deployed: ${why}`);
       } finally {
         await play.end?.();
       }

@@ -62,7 +62,7 @@ export function parentOf(id: string, child: string, params: JsonObject = {}): Js
 }
 
 /** A map loop over paths: inline with few items, distributed where it may have many. */
-export function mapOver(id: string, maxItems: number): JsonObject {
+export function mapOver(id: string, maxItems: number, step = listing('entries', '{{ path }}')): JsonObject {
   return {
     id,
     params: { paths: { type: 'array', default: ['.', 'servers'] } },
@@ -75,7 +75,7 @@ export function mapOver(id: string, maxItems: number): JsonObject {
         maxItems,
         as: 'path',
         concurrency: 2,
-        do: listing('entries', '{{ path }}'),
+        do: step,
       },
     ],
     output: { counts: '{{ steps.each[*].length(@) }}' },

@@ -1,8 +1,9 @@
 /** From what an agent is told of a run to its execution, and what a person does with it in the console. */
 import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
+import type { Agent } from '../../lib/cli/agent.ts';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../../lib/store/aws-config.ts';
-import { check, type Stage, textAt } from '../stage.ts';
+import { ask, check, eventually, type Stage, textAt } from '../stage.ts';
 
 /** ARN of a run's execution, as its link to the console has it. */
 export function executionArn(run: JsonObject): string {
@@ -34,4 +35,14 @@ export async function startByHand(stage: Stage, id: string, input: string): Prom
   );
   check(arn !== undefined, 'an execution has an ARN');
   return arn;
+}
+
+/** Starts a run that takes long, and answers get_run's answer once it has begun to work. */
+export async function begun(agent: Agent, id: string): Promise<JsonObject> {
+  const started = await ask(agent, 'run_workflow', { id, wait: 0 });
+  const runId = textAt(started, 'runId');
+  return eventually(`the beginning of ${id}`, async () => {
+    const run = await ask(agent, 'get_run', { runId });
+    return typeof run.url === 'string' && Number(run.attempts) > 0 ? { ...run, runId } : undefined;
+  });
 }

@@ -1,24 +1,31 @@
-/** Values that no record holds: parameters, results and outputs over 8 KiB, and one that is gone when it is asked for. */
-import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+/** Values that no record holds: parameters, results and outputs over 8 KiB, an image, and a value that is gone when it is asked for. */
 import type { JsonObject } from '../../lib/blueprint/json.ts';
-import { ask, check, runTo, type Scenario, type Stage, save, textAt } from '../stage.ts';
+import { ask, check, runTo, type Scenario, save, textAt } from '../stage.ts';
+import { putFile } from './asset.ts';
 import { reading } from './blueprints.ts';
+import { forgetValues } from './values.ts';
 
-const BLUEPRINT: JsonObject = {
+const LARGE: JsonObject = {
   id: 'large',
   params: { texts: { type: 'array', default: [] } },
   steps: [
     reading('bundle', 'index.mjs'),
-    { ...reading('again', 'index.mjs'), when: '{{ length(steps.bundle) > `0` }}' },
+    reading('again', 'index.mjs', { when: '{{ length(steps.bundle) > `0` }}' }),
   ],
   output: { bundle: '{{ steps.bundle }}', given: '{{ length(params.texts) }}' },
 };
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 export const largeValues: Scenario = {
   name: 'large parameters, results and outputs go through the bucket',
   async run(stage) {
     const agent = await stage.agent(stage.admin);
-    await save(agent, BLUEPRINT);
+    await save(agent, LARGE);
     const texts = Array.from({ length: 400 }, (_, index) => `text ${index} that is long enough to count`);
     const run = await runTo(agent, 'SUCCEEDED', 'large', { texts });
     const output = run.output as JsonObject;
@@ -26,26 +33,23 @@ export const largeValues: Scenario = {
     const runId = textAt(run, 'runId');
     await ask(agent, 'get_run', { runId, step: 'bundle' });
 
-    await forget(stage, runId);
-    const { isError, answer } = await agent.call('get_run', { runId, step: 'bundle' });
+    await putFile(stage, 'pixel.png', PNG);
+    const image = {
+      id: 'image',
+      type: 'call',
+      tool: 'filesystem/read_media_file',
+      params: { path: 'pixel.png' },
+    };
+    await save(agent, { id: 'image', steps: [{ ...image, parse: 'raw' }] });
+    const seen = JSON.stringify((await runTo(agent, 'SUCCEEDED', 'image')).output);
+    check(seen.includes('"blob"') && !seen.includes('iVBORw'), 'an image should be a reference', seen);
+
+    await forgetValues(stage, runId);
+    const { answer } = await agent.call('get_run', { runId, step: 'bundle' });
     check(
-      !JSON.stringify(answer).includes('InternalError'),
-      'a value that is gone should be told as such',
+      !JSON.stringify(answer).includes('AccessDenied'),
+      'a value that is gone should be told as gone',
       answer,
     );
-    void isError;
   },
 };
-
-/** What the bucket's lifecycle does in time. */
-async function forget({ deployment }: Stage, runId: string): Promise<void> {
-  const { s3 } = deployment.world.clients;
-  for (const { logicalId, type } of deployment.world.template.order) {
-    if (type !== 'AWS::S3::Bucket') continue;
-    const bucket = deployment.world.template.identityOf(logicalId).ref;
-    const found = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
-    for (const { Key: key } of found.Contents ?? []) {
-      if (key?.includes(runId) === true) await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
-    }
-  }
-}

@@ -4,20 +4,9 @@
  */
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
-import type { Agent } from '../../lib/cli/agent.ts';
-import {
-  ask,
-  check,
-  eventually,
-  executionEnds,
-  runBecomes,
-  type Scenario,
-  type Stage,
-  save,
-  textAt,
-} from '../stage.ts';
+import { check, executionEnds, runBecomes, type Scenario, type Stage, save, textAt } from '../stage.ts';
 import { longRun } from './blueprints.ts';
-import { executionArn } from './executions.ts';
+import { begun, executionArn } from './executions.ts';
 
 export const lookedUp: Scenario = {
   name: 'runs that no event closed are looked up',
@@ -28,36 +17,26 @@ export const lookedUp: Scenario = {
     const rules = events.rules.filter(({ pattern }) => pattern !== undefined);
     const timers = events.rules.filter(({ pattern }) => pattern === undefined);
     check(timers.length > 0, 'the template should have a timer');
-    const [read, swept] = [await begun(agent), await begun(agent)];
+    const read = await begun(agent, 'silent');
+    const swept = await begun(agent, 'silent');
     // The bus loses what comes from now on.
     events.rules.splice(0, events.rules.length, ...timers);
     try {
-      for (const { arn, runId } of [read, swept]) {
+      for (const run of [read, swept]) {
+        const arn = executionArn(run);
         const { sfn } = stage.deployment.world.clients;
         await sfn.send(new StopExecutionCommand({ executionArn: arn }));
         await executionEnds(stage, arn);
-        await age(stage, runId);
+        await age(stage, textAt(run, 'runId'));
       }
-      await runBecomes(agent, read.runId, 'CANCELLED');
+      await runBecomes(agent, textAt(read, 'runId'), 'CANCELLED');
       for (const { name } of timers) await events.fire(name);
-      await runBecomes(agent, swept.runId, 'CANCELLED');
+      await runBecomes(agent, textAt(swept, 'runId'), 'CANCELLED');
     } finally {
       events.rules.push(...rules);
     }
   },
 };
-
-async function begun(agent: Agent): Promise<{ runId: string; arn: string }> {
-  const started = await ask(agent, 'run_workflow', { id: 'silent', wait: 0 });
-  const runId = textAt(started, 'runId');
-  return eventually('the beginning of the run', async () => {
-    const run = await ask(agent, 'get_run', { runId });
-    const { progress } = run as { progress?: { total?: number } };
-    return typeof run.url === 'string' && progress !== undefined
-      ? { runId, arn: executionArn(run) }
-      : undefined;
-  });
-}
 
 /** As if nothing had been heard of the run for two minutes. */
 async function age({ deployment: { world } }: Stage, runId: string): Promise<void> {
