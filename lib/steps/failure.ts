@@ -66,7 +66,9 @@ export function publicFailure(error: StepError): StepFailure {
   const where = error.server === undefined ? '' : ` (${error.server}/${error.tool ?? '?'})`;
   const tries =
     error.attempts === 0 ? '' : ` after ${error.attempts} attempt${error.attempts === 1 ? '' : 's'}`;
-  const sentence = `step "${error.step}"${where}: ${SENTENCES[error.kind]}${tries}`;
+  // The path tells which item of a loop it was; it is made of ids and indexes.
+  const place = error.path === '' ? error.step : error.path;
+  const sentence = `step "${place}"${where}: ${SENTENCES[error.kind]}${tries}`;
   const failure = new StepFailure(error.kind, sentence, error);
   failure.stack = `${error.kind}: ${sentence}`;
   return failure;
