@@ -70,7 +70,7 @@ export class McpEndpoint extends Construct {
       ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'Query'],
       ['by-time', 'by-day', 'open-runs'],
     );
-    bucket.grant(own.role, { read: ['documents', 'values', 'blobs'], write: ['documents', 'values'] });
+    bucket.grant(own.role, { read: ['documents', 'values'], write: ['documents', 'values'] });
     secrets.grantRead(own.role);
     own.allow('AskCallTool', ['lambda:InvokeFunction'], callToolArn);
     own.allow(

@@ -75,11 +75,7 @@ describe('statements', () => {
         '<Table.Arn>/index/by-day',
         '<Table.Arn>/index/open-runs',
       ]),
-      ReadObjects: allow('s3:GetObject', [
-        `${OBJECTS}/blueprints/*`,
-        `${OBJECTS}/values/*`,
-        `${OBJECTS}/blobs/*`,
-      ]),
+      ReadObjects: allow('s3:GetObject', [`${OBJECTS}/blueprints/*`, `${OBJECTS}/values/*`]),
       TellMissingObjects: allow('s3:ListBucket', OBJECTS),
       WriteObjects: allow('s3:PutObject', [`${OBJECTS}/blueprints/*`, `${OBJECTS}/values/*`]),
       OwnSecrets: allow('secretsmanager:GetSecretValue', ['<SecretsCursorKey>', '<SecretsTokens>']),
