@@ -52,11 +52,13 @@ export function createMcpEndpoint(dependencies: McpEndpointDependencies): McpEnd
     );
     try {
       const answer = endpoint.fetch(requestOf(event, over.signal), callerOf(event));
-      const response = await Promise.race([answer, lateAnswer(over.signal)]).catch((error: unknown) => {
+      const response = await Promise.race([answer, aborted(over.signal)]).catch((error: unknown) => {
         log({ level: 'error', event: 'endpoint-failed', ...faultFields(error) });
         return refusal(500, 'the endpoint failed; its log has the details');
       });
-      await sendResponse(response, stream, http, over.signal);
+      // What came too late is not cut short by it.
+      if (response === undefined) await sendResponse(tooLate(), stream, http, new AbortController().signal);
+      else await sendResponse(response, stream, http, over.signal);
       sent = true;
     } catch (error) {
       log({ level: 'error', event: 'answer-cut-short', ...faultFields(error) });
@@ -66,14 +68,14 @@ export function createMcpEndpoint(dependencies: McpEndpointDependencies): McpEnd
   };
 }
 
-/** The answer to whoever still listens when the time is up. */
-function lateAnswer(signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve) => {
-    const answer = (): void =>
-      resolve(refusal(504, `no answer within ${HOLD_MS / 1000} s; what was begun goes on`));
-    if (signal.aborted) answer();
-    else signal.addEventListener('abort', answer, { once: true });
-  });
+/** Resolves when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
+}
+
+/** To whoever still listens. */
+function tooLate(): Response {
+  return refusal(504, `no answer within ${HOLD_MS / 1000} s; what was begun goes on`);
 }
 
 /** As the endpoint refuses what it cannot answer: a JSON-RPC error of no request. */

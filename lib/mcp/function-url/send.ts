@@ -7,6 +7,7 @@
  */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 /** What the Node.js runtime's global `awslambda` has of the class that puts status and headers before a stream. */
 export interface HttpStreams {
@@ -59,10 +60,7 @@ async function drained(out: Writable, signal: AbortSignal): Promise<void> {
 }
 
 /** Resolves when everything has gone out, or cannot. */
-function ended(out: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    out.once('close', resolve);
-    out.once('error', () => resolve());
-    out.end(() => resolve());
-  });
+async function ended(out: Writable): Promise<void> {
+  if (!out.destroyed) out.end();
+  await finished(out).catch(() => undefined);
 }
