@@ -74,7 +74,13 @@ const functionProps = (defaults: { memoryMb: number; timeoutSeconds: number }, t
     })
     .prefault({});
 
-export const propsSchema = z.strictObject({
+/**
+ * Lambda takes 4 KiB of environment; what of the endpoint's does not come from props is well below the rest.
+ * Source: Lambda developer guide, "Lambda quotas".
+ */
+const MAX_ACCESS_BYTES = 2400;
+
+const allProps = z.strictObject({
   /**
    * Begins the names of machines, functions, schedules and logs, and is the stack's name; tells deployments of one account and
    * region apart. It has no hyphen, so that no prefix's machines begin like another's. Do not change it later: machines and
@@ -158,6 +164,16 @@ export const propsSchema = z.strictObject({
     .optional(),
   /** X-Ray, from the endpoint through the machine to the tool call. Default true. */
   tracing: z.boolean('true or false').default(true),
+});
+
+export const propsSchema = allProps.superRefine(({ auth, allowedOrigins }, context) => {
+  const bytes = Buffer.byteLength(JSON.stringify(auth) + allowedOrigins.join());
+  if (bytes <= MAX_ACCESS_BYTES) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['auth'],
+    message: `auth and allowedOrigins are ${bytes} bytes of JSON, and the endpoint's environment has room for ${MAX_ACCESS_BYTES}; let principals share a role, or shorten lists of tools ("server/*")`,
+  });
 });
 
 export type EngineProps = z.output<typeof propsSchema>;

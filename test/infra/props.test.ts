@@ -46,6 +46,13 @@ describe('defaults', () => {
   });
 });
 
+const manyPrincipals = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `arn:aws:iam::123456789012:role/a-role-with-a-longer-name-${index}`,
+      { scopes: ['workflows:read', 'runs:start', 'runs:read'], tools: ['k8s/*', 'graph/query'] },
+    ]),
+  );
 const ROLE = 'arn:aws:iam::123456789012:role/agents';
 
 describe('faults', () => {
@@ -86,6 +93,11 @@ describe('faults', () => {
       'a tool list that is none',
       { auth: { mode: 'iam', principals: { [ROLE]: { scopes: ['admin'], tools: ['list pods'] } } } },
       `auth.principals.${ROLE}.tools.0: "list pods": an entry is "server/tool" or "server/*"`,
+    ],
+    [
+      'more principals than fit into an environment',
+      { auth: { mode: 'iam', principals: manyPrincipals(20) } },
+      'auth: auth and allowedOrigins are 2999 bytes of JSON, and the endpoint\'s environment has room for 2400; let principals share a role, or shorten lists of tools ("server/*")',
     ],
     [
       'an issuer without TLS',

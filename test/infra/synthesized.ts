@@ -57,10 +57,37 @@ async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
     // In a program of our own the CDK only reports what cdk-nag finds; its command fails.
     const report = JSON.parse(await readFile(join(outdir, 'validation-report.json'), 'utf8')) as JsonObject;
     if (JSON.stringify(report.pluginReports) !== '[]') throw new Error(JSON.stringify(report, undefined, 2));
-    return assembly.stacks[0]?.template as Template;
+    const template = assembly.stacks[0]?.template as Template;
+    refuseCycles(template);
+    return template;
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }
+}
+
+/** CloudFormation deploys no resources that wait for each other, and the CDK does not look. */
+function refuseCycles({ Resources }: Template): void {
+  const done = new Set<string>();
+  const visit = (id: string, waiting: readonly string[]): void => {
+    const all = [...waiting, id];
+    if (waiting.includes(id)) throw new Error(`these resources wait for each other: ${all.join(' → ')}`);
+    if (done.has(id)) return;
+    for (const next of referencesIn(Resources[id])) if (next in Resources) visit(next, all);
+    done.add(id);
+  };
+  for (const id of Object.keys(Resources)) visit(id, []);
+}
+
+/** Logical ids that a definition waits for. */
+function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]: [string, unknown]) => {
+    if (key === 'Ref') return [String(each)];
+    if (key === 'Fn::GetAtt') return [String((each as unknown[])[0])];
+    if (key === 'DependsOn') return [each].flat().map(String);
+    return referencesIn(each);
+  });
 }
 
 /** The one resource whose logical id begins so. */
