@@ -49,7 +49,7 @@ export function oauthAuthenticator(
       if ('refused' in verified) {
         const { refused, detail } = verified;
         if (refused === 'unavailable') return unavailable(detail);
-        return unauthorized(refused, challenge('invalid_token', detail));
+        return unauthorized(refused, challenge('invalid_token', detail), detail);
       }
       const { claims } = verified;
       const scopes = scopesOf(claims);

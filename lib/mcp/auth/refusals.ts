@@ -1,4 +1,7 @@
-/** The answers to those who are not let in. They say what to do, and nothing of what was sent. */
+/**
+ * The answers to those who are not let in. They say what to do, and nothing of what was sent; the body says it too, because
+ * there are proxies that take the challenge away (a Lambda function URL renames WWW-Authenticate).
+ */
 import type { RefusalReason, Refused } from './authenticator.ts';
 
 /** Of `Retry-After`, seconds. */
@@ -15,24 +18,28 @@ const SENTENCES: Readonly<Record<RefusalReason, string>> = {
   unavailable: 'authentication is not possible at the moment; try again',
 };
 
-/** 401. `challenge` is the value of WWW-Authenticate (RFC 9110, 11.6.1). */
-export function unauthorized(reason: RefusalReason, challenge: string): Refused {
-  return { reason, response: answer(401, reason, { 'www-authenticate': challenge }) };
+/**
+ * 401. `challenge` is the value of WWW-Authenticate (RFC 9110, 11.6.1); `description` our own words for what is wrong, where
+ * the reason alone does not say it.
+ */
+export function unauthorized(reason: RefusalReason, challenge: string, description?: string): Refused {
+  const sentence = description === undefined ? SENTENCES[reason] : `unauthorized: ${description}`;
+  return { reason, response: answer(401, sentence, { 'www-authenticate': challenge }) };
 }
 
 export function forbidden(reason: RefusalReason, challenge?: string): Refused {
   const headers: Record<string, string> = challenge === undefined ? {} : { 'www-authenticate': challenge };
-  return { reason, response: answer(403, reason, headers) };
+  return { reason, response: answer(403, SENTENCES[reason], headers) };
 }
 
 /** 503: it cannot be known who asks. */
 export function unavailable(detail: string): Refused {
-  const response = answer(503, 'unavailable', { 'retry-after': String(RETRY_SECONDS) });
+  const response = answer(503, SENTENCES.unavailable, { 'retry-after': String(RETRY_SECONDS) });
   return { reason: 'unavailable', response, detail };
 }
 
-function answer(status: number, reason: RefusalReason, headers: Record<string, string>): Response {
-  return new Response(`${SENTENCES[reason]}\n`, {
+function answer(status: number, sentence: string, headers: Record<string, string>): Response {
+  return new Response(`${sentence}\n`, {
     status,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
   });

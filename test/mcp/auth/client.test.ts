@@ -9,7 +9,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningServer, readRequestBody, startServer } from '../../../lib/local/http-server.ts';
 import { createAuthenticator } from '../../../lib/mcp/auth/authenticator.ts';
 import { createEndpoint, type Endpoint } from '../../../lib/mcp/endpoint.ts';
@@ -18,10 +18,15 @@ import { type Issuer, JWKS_PATH, makeKey, sign, startIssuer } from './issuer.ts'
 
 let test: TestEnvironment;
 let issuer: Issuer;
+/** The one of the test; `endpoints` has all. */
 let endpoint: Endpoint;
+const endpoints: Endpoint[] = [];
 let face: RunningServer;
+/** Sends answers on as a Lambda function URL does, whose challenge clients do not see under its own name. */
+let functionUrl: RunningServer;
 /** What the token endpoint was asked for, in order. */
 const grants: Record<string, string>[] = [];
+let grantAll = false;
 
 beforeAll(async () => {
   test = await startEnvironment();
@@ -41,8 +46,9 @@ beforeAll(async () => {
     void (async () => {
       const form = new URLSearchParams((await readRequestBody(request, 10_000)).toString());
       grants.push(Object.fromEntries(form));
-      // At first it grants less than what is asked for, as an issuer may.
-      const scope = grants.length === 1 ? 'workflows:read' : String(form.get('scope'));
+      const asked = String(form.get('scope'));
+      // An issuer may grant less than what is asked for.
+      const scope = grantAll || grants.length > 1 ? asked : 'workflows:read';
       const exp = Math.floor(Date.now() / 1000) + 300;
       const aud = String(form.get('resource'));
       const token = await sign(key, { iss: issuer.url, aud, sub: 'robot', exp, scope });
@@ -50,22 +56,31 @@ beforeAll(async () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     })();
   });
-  face = await startServer(toNodeHandler({ fetch: (request) => endpoint.fetch(request) }));
+  const ask = (request: Request) => endpoint.fetch(request);
+  face = await startServer(toNodeHandler({ fetch: ask }));
+  functionUrl = await startServer(toNodeHandler({ fetch: async (request) => renamed(await ask(request)) }));
+});
+beforeEach(() => {
+  grants.length = 0;
+  grantAll = false;
+});
+const serve = (audience: string): void => {
   const authenticator = createAuthenticator(
-    { mode: 'oauth', issuer: issuer.url, audience: `${face.url}/mcp` },
+    { mode: 'oauth', issuer: issuer.url, audience },
     { readSecret: () => Promise.reject(new Error('no secret is read')), fetch, now: Date.now },
   );
   endpoint = createEndpoint(test.env, authenticator);
-});
+  endpoints.push(endpoint);
+};
 afterAll(async () => {
   await face.close();
-  await endpoint.close();
+  await functionUrl.close();
+  await Promise.all(endpoints.map((each) => each.close()));
   await issuer.stop();
   await test.stop();
 });
 
-it('discovers, connects and steps up', async () => {
-  const url = new URL(`${face.url}/mcp`);
+async function connect(url: URL): Promise<Client> {
   const authProvider = new ClientCredentialsProvider({
     clientId: 'robot',
     clientSecret: 'its-own',
@@ -73,6 +88,13 @@ it('discovers, connects and steps up', async () => {
   });
   const client = new Client({ name: 'robot', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
+  return client;
+}
+
+it('discovers, connects and steps up', async () => {
+  const url = new URL(`${face.url}/mcp`);
+  serve(url.href);
+  const client = await connect(url);
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
   expect(grants).toHaveLength(1);
   expect(grants[0]).toMatchObject({ grant_type: 'client_credentials', resource: url.href });
@@ -87,3 +109,35 @@ it('discovers, connects and steps up', async () => {
   expect(grants[1]?.scope?.split(' ')).toContain('runs:read');
   await client.close();
 });
+
+describe('behind a function URL, which renames WWW-Authenticate', () => {
+  it('the metadata is found at its well-known path, and names the scopes to ask for', async () => {
+    grantAll = true;
+    const url = new URL(`${functionUrl.url}/mcp`);
+    serve(url.href);
+    const client = await connect(url);
+    const asked = grants[0]?.scope?.split(' ');
+    expect(asked).toContain('runs:read');
+    expect(asked).not.toContain('admin');
+    const runs = await client.callTool({ name: 'list_runs', arguments: {} });
+    expect(runs.isError).not.toBe(true);
+    await client.close();
+  });
+
+  it('a missing scope is told in the body', async () => {
+    const url = new URL(`${functionUrl.url}/mcp`);
+    serve(url.href);
+    const client = await connect(url);
+    const call = client.callTool({ name: 'list_runs', arguments: {} });
+    await expect(call).rejects.toThrow(/insufficient_scope.*this needs the scope runs:read/);
+    await client.close();
+  });
+});
+
+function renamed(response: Response): Response {
+  const headers = new Headers(response.headers);
+  const challenge = headers.get('www-authenticate');
+  headers.delete('www-authenticate');
+  if (challenge !== null) headers.set('x-amzn-remapped-www-authenticate', challenge);
+  return new Response(response.body, { status: response.status, headers });
+}

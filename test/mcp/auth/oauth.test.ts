@@ -176,7 +176,10 @@ describe('what is refused with 401', () => {
       'resource_metadata="https://engine.example/.well-known/oauth-protected-resource/mcp"',
     );
     // Nothing of the token comes back or goes into a log.
-    const told = JSON.stringify([await caller.response.text(), challenge, caller.reason, caller.detail]);
+    const text = await caller.response.text();
+    // Whoever does not get the challenge reads it in the body.
+    expect(text).toContain(description);
+    const told = JSON.stringify([text, challenge, caller.reason, caller.detail]);
     for (const part of token.split('.').filter(({ length }) => length > 8)) expect(told).not.toContain(part);
   });
 
