@@ -90,10 +90,13 @@ describe('starting', () => {
       );
     }
     await expect
-      .poll(async () => {
-        const { runs } = await call('list_runs', { workflow: 'by-hand', status: 'SUCCEEDED' });
-        return (runs as JsonObject[]).map((run) => run.trigger).sort();
-      })
+      .poll(
+        async () => {
+          const { runs } = await call('list_runs', { workflow: 'by-hand', status: 'SUCCEEDED' });
+          return (runs as JsonObject[]).map((run) => run.trigger).sort();
+        },
+        { timeout: 20_000 },
+      )
       .toEqual(['call', 'console', 'console', 'console']);
   });
 });

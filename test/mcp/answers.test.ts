@@ -214,6 +214,7 @@ describe('a large answer is a summary with a link to the whole', () => {
     expect(JSON.stringify(image)).not.toContain('iVBORw0KGgo');
     const small = await answer('call_tool', { tool: 'echo', params: { message: 'hi' } });
     expect(small).toEqual({
+      runId: expect.stringMatching(/^[0-9a-f]{32}$/),
       server: 'everything',
       tool: 'echo',
       isError: false,
