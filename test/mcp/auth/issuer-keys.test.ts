@@ -138,7 +138,7 @@ describe('no keys, so 503 and not a 401 that would make clients drop a good toke
     const began = Date.now();
     const answer = await outcome(authenticatorOf(issuer.url), await tokenOf(issuer.url, key));
     expect(answer).toContain('no whole answer within 3000 ms');
-    expect(Date.now() - began).toBeLessThan(6000);
+    expect(Date.now() - began).toBeLessThan(15_000);
   });
 
   it('asks again after five seconds, not at once', async () => {
