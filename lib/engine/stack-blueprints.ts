@@ -60,7 +60,11 @@ export async function applyStackBlueprints(
   for (const blueprint of blueprints) {
     // A request that was given up by CloudFormation may still be under way when the next one comes.
     if (!(await isNewestDeployment(env.store, request))) throw superseded();
-    if (await makeCurrent(env, blueprint, await readDocument(blueprint.hash))) published += 1;
+    const document = await readDocument(blueprint.hash);
+    if (document.blueprint.id !== blueprint.id) {
+      throw new Error(`the document of "${blueprint.id}" is one of "${document.blueprint.id}"`);
+    }
+    if (await makeCurrent(env, blueprint, document)) published += 1;
   }
   let removed = 0;
   for (const id of owned.filter((each) => !ids.includes(each))) {
