@@ -32,6 +32,6 @@ export async function audited<T>(
 }
 
 /** A fault that is not the request's is told as `Internal`, whatever it is. */
-export function outcomeOf(error: unknown): string {
+function outcomeOf(error: unknown): string {
   return error instanceof EngineError ? error.code : 'Internal';
 }

@@ -6,6 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
 import type { Agent } from '../../lib/cli/agent.ts';
@@ -177,6 +180,12 @@ describe('its mode', () => {
       // What the SDK lists, without the one.
       expect(off.tools).toEqual(on.tools.filter(({ name }) => name !== 'call_tool'));
       expect(on.tools).toHaveLength(ENDPOINT_TOOLS.length);
+      const older = new ClientV1({ name: 'v1', version: '1' });
+      const requestInit = { headers: { authorization: credentials('alice') } };
+      await older.connect(new TransportV1(new URL(engine.mcp), { requestInit }) as Transport);
+      const names = (await older.listTools()).tools.map(({ name }) => name);
+      expect(names).toEqual(off.tools.map(({ name }) => name));
+      await older.close();
       const alice = await as('alice');
       const { isError, answer } = await alice.call('call_tool', { tool: 'read' });
       expect({ isError, code: answer.code }).toEqual({ isError: true, code: 'Forbidden' });
