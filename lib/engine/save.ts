@@ -6,6 +6,7 @@ import {
   ConflictException,
   CreateStateMachineCommand,
   type CreateStateMachineCommandInput,
+  ServiceQuotaExceededException,
   UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn';
 import { documentHash } from '../blueprint/canonical.ts';
@@ -20,6 +21,7 @@ import type { EngineEnvironment, MachineOptions } from './environment.ts';
 import { EngineError } from './errors.ts';
 import { requireChange } from './principals.ts';
 import { busy, type Machine, publish } from './publish.ts';
+import { retireVersions } from './retire-versions.ts';
 import { checkBlueprint } from './validate.ts';
 
 export interface Saved {
@@ -110,12 +112,25 @@ async function putMachine(
     publish: true,
     versionDescription: hash,
   });
-  const updated = await env.sfn.send(update).catch((error: unknown) => {
-    // Two updates at once: Step Functions takes one of them.
-    if (error instanceof ConflictException) throw busy(document.blueprint.id);
-    throw error;
-  });
+  const updated = await sendUpdate(env, document.blueprint.id, update);
   return { stateMachineArn: arn, versionArn: versionOf(updated.stateMachineVersionArn) };
+}
+
+/** Where the machine has as many versions as it may have, old ones make room for this one. */
+async function sendUpdate(env: EngineEnvironment, id: string, update: UpdateStateMachineCommand) {
+  const send = () =>
+    env.sfn.send(update).catch((error: unknown) => {
+      // Two updates at once: Step Functions takes one of them.
+      if (error instanceof ConflictException) throw busy(id);
+      throw error;
+    });
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof ServiceQuotaExceededException)) throw error;
+    await retireVersions(env, id, update.input.stateMachineArn ?? '');
+    return send();
+  }
 }
 
 type Observation = Pick<CreateStateMachineCommandInput, 'loggingConfiguration' | 'tracingConfiguration'>;

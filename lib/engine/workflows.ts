@@ -78,7 +78,7 @@ export async function getWorkflow(
   args: WorkflowRequest,
 ): Promise<WholeWorkflow> {
   const head = await liveHead(env, args.id);
-  const { revision, hash } = await revisionOf(env, head, args.revision);
+  const { revision, hash } = await revisionOf(env, head, args.revision, true);
   const document = await getDocument(env.store, head.workflow, hash);
   const answer = {
     id: head.workflow,
@@ -111,16 +111,26 @@ export async function showWorkflow(env: EngineEnvironment, principal: Principal,
   };
 }
 
-/** @throws EngineError NotFound when the revision was never published. */
+/**
+ * @param toRead whether it is only to be read: a retired one can be, and cannot be run
+ * @throws EngineError NotFound when the revision was never published, or is retired.
+ */
 export async function revisionOf(
   env: EngineEnvironment,
   head: WorkflowHead,
   revision: number | undefined,
+  toRead = false,
 ): Promise<{ revision: number; hash: string; stateMachineArn: string; versionArn: string }> {
   if (revision === undefined || revision === head.revision) return head;
   const record = await getRevision(env.store, head.workflow, revision);
+  if (record?.state === 'RETIRED' && !toRead) {
+    throw new EngineError(
+      'NotFound',
+      `revision ${revision} of workflow "${head.workflow}" cannot be run any more: its version was deleted to make room for newer ones; the current one is ${head.revision}, and get_workflow still shows the old blueprint`,
+    );
+  }
   if (
-    record?.state !== 'PUBLISHED' ||
+    (record?.state !== 'PUBLISHED' && record?.state !== 'RETIRED') ||
     record.versionArn === undefined ||
     record.stateMachineArn === undefined
   ) {

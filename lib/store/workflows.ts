@@ -124,6 +124,26 @@ export async function expireRevision(store: Store, workflow: string, revision: n
   return item !== undefined;
 }
 
+/** Gives up a published revision whose version is about to be deleted. False: it is no revision with that version. */
+export async function retireRevision(
+  store: Store,
+  workflow: string,
+  revision: number,
+  versionArn: string,
+): Promise<boolean> {
+  const item = await updateItem(
+    store,
+    revisionKey(workflow, revision),
+    { set: { state: 'RETIRED' } },
+    // The version that was looked at; retired already where a crash came before the deletion.
+    {
+      expression: '#versionArn = :version AND (#state = :published OR #state = :retired)',
+      values: { ':version': versionArn, ':published': 'PUBLISHED', ':retired': 'RETIRED' },
+    },
+  );
+  return item !== undefined;
+}
+
 /**
  * Makes a published revision the current one. `before` is the revision that HEAD had when the save began (undefined: there
  * was no HEAD). False: another save has come in between.
