@@ -12,11 +12,18 @@ import type { Resource } from './template/template.ts';
 /** CloudFormation's own limit on an answer. */
 const MAX_ANSWER_BYTES = 4096;
 
+/** What CloudFormation wants done; of a change and an end it says which resource is meant. */
+export type Wanted =
+  | { RequestType: 'Create' }
+  | { RequestType: 'Update'; PhysicalResourceId: string; OldResourceProperties: JsonObject }
+  | { RequestType: 'Delete'; PhysicalResourceId: string };
+
 /** Answers what the function told; throws where that is a failure, none at all, or more than CloudFormation takes. */
 export async function askCustomResource(
   stackName: string,
   lambda: LambdaProcess,
   resource: Resource,
+  wanted: Wanted,
 ): Promise<JsonObject> {
   let told: unknown;
   const path = `/${randomUUID()}`;
@@ -29,13 +36,16 @@ export async function askCustomResource(
   try {
     const { ServiceToken, ...properties } = resource.properties;
     const request = {
-      RequestType: 'Create',
+      ...wanted,
       RequestId: randomUUID(),
       StackId: `arn:aws:cloudformation:${LOCAL_REGION}:${LOCAL_ACCOUNT}:stack/${stackName}/rehearsal`,
       LogicalResourceId: resource.logicalId,
       ResourceType: resource.type,
       ResponseURL: `${server.url}${path}`,
       ServiceToken: ServiceToken ?? null,
+      ...('OldResourceProperties' in wanted
+        ? { OldResourceProperties: texts(wanted.OldResourceProperties) }
+        : {}),
       ResourceProperties: { ServiceToken: ServiceToken ?? null, ...texts(properties) },
     };
     const { payload, functionError } = await lambda.invoke(request);

@@ -34,7 +34,7 @@ import { STORAGE, secretArn } from './resources/storage.ts';
 import { WORKFLOWS } from './resources/workflows.ts';
 import { type StandIns, startStandIns } from './stand-ins.ts';
 import type { Assembly } from './template/assembly.ts';
-import { type Resource, readTemplate } from './template/template.ts';
+import { type Identity, type Resource, readTemplate } from './template/template.ts';
 import { type Clients, DEPLOYER, type Maker, type World } from './world.ts';
 
 export interface DeployOptions {
@@ -177,15 +177,17 @@ async function assemble(
       undo.push(() => lambda.close());
       return lambda;
     },
-    askCustomResource(functionArn, resource) {
-      const lambda = functions.get(functionArn.split(':')[6] ?? '');
-      if (lambda === undefined)
-        throw new UnknownToRehearsal(resource.logicalId, functionArn, 'functions of the template');
-      return askCustomResource(template.stackName, lambda, resource);
+    askCustomResource(resource, wanted) {
+      const token = String(resource.properties.ServiceToken);
+      const lambda = functions.get(token.split(':')[6] ?? '');
+      if (lambda === undefined) {
+        throw new UnknownToRehearsal(resource.logicalId, token, 'functions of the template');
+      }
+      return askCustomResource(template.stackName, lambda, resource, wanted);
     },
   };
   for (const { logicalId } of template.order) {
-    template.made(logicalId, await make(world, template.resourceOf(logicalId)));
+    template.made(logicalId, await makeResource(world, template.resourceOf(logicalId)));
   }
 
   const callers: Deployment['callers'] = new Map();
@@ -221,23 +223,28 @@ function roleCaller(arn: string): Caller {
   return { kind: 'aws', arn };
 }
 
-async function make(world: World, resource: Resource) {
-  const { type, properties } = resource;
+/** Makes a resource of whatever type; throws for one that is not known. */
+export async function makeResource(world: World, resource: Resource): Promise<Identity> {
+  const { type } = resource;
   const maker = Object.hasOwn(MAKERS, type) ? MAKERS[type] : undefined;
   if (maker !== undefined) return maker(world, resource);
-  const { ServiceToken: token } = properties;
-  if (
-    typeof token === 'string' &&
-    (type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource')
-  ) {
-    const told = await world.askCustomResource(token, resource);
-    return { ref: String(told.PhysicalResourceId), attributes: (told.Data ?? {}) as JsonObject };
-  }
+  if (isCustom(resource))
+    return identityFrom(await world.askCustomResource(resource, { RequestType: 'Create' }));
   throw new UnknownToRehearsal(
     resource.logicalId,
     `the resource type ${type}`,
     Object.keys(MAKERS).join(', '),
   );
+}
+
+export function isCustom({ type, properties }: Resource): boolean {
+  const named = type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
+  return named && typeof properties.ServiceToken === 'string';
+}
+
+/** From what a custom resource's function told. */
+export function identityFrom(told: JsonObject): Identity {
+  return { ref: String(told.PhysicalResourceId), attributes: (told.Data ?? {}) as JsonObject };
 }
 
 /** What a function answers, or its error with the name that it had. */

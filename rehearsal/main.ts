@@ -18,7 +18,7 @@ import { PLAYS, type Play } from './plays.ts';
 import { type SharedAssets, shareAssets } from './shared-assets.ts';
 import { createStage } from './stage.ts';
 import { verdictTable } from './table.ts';
-import { readAssembly } from './template/assembly.ts';
+import { type Assembly, readAssembly } from './template/assembly.ts';
 import { hasPassed, holdAgainst, judgeCalls, unusedRights } from './verdict.ts';
 
 const HELP = `Deploys the synthesized stack into local stand-ins and proves its permissions.
@@ -55,19 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
     for (const play of PLAYS) {
       const scenarios = play.scenarios.filter(({ name }) => wanted(only, play, name));
       if (scenarios.length === 0) continue;
-      try {
-        const deployment = await raise(play, join(folder, play.name), assets, log);
-        played.push(deployment);
-        failures.push(...(await perform({ ...play, scenarios }, deployment)));
-        await deployment.close();
-      } catch (error) {
-        // Without a deployment there is nothing to play, but the other plays have theirs.
-        const why = error instanceof Error ? error.message : String(error);
-        stdio.err(`${play.name}: NOT DEPLOYED: ${why}`);
-        failures.push(`${play.name} cannot be deployed: ${why}`);
-      } finally {
-        await play.end?.();
-      }
+      failures.push(...(await perform({ ...play, scenarios }, { folder, assets, log }, played)));
     }
   } finally {
     stop();
@@ -92,39 +80,72 @@ function wanted(only: readonly string[], play: Play, scenario: string): boolean 
   return only.length === 0 || only.some((part) => `${play.name} ${scenario}`.includes(part));
 }
 
-async function raise(
-  play: Play,
+/** What the plays of one rehearsal share. */
+interface Workshop {
+  folder: string;
+  assets: SharedAssets;
+  log(line: string): void;
+}
+
+/** Plays one play on a deployment of its own. @returns what went wrong */
+async function perform(play: Play, workshop: Workshop, played: Deployment[]): Promise<string[]> {
+  const folder = join(workshop.folder, play.name);
+  try {
+    const deployment = await raise(play, folder, workshop);
+    played.push(deployment);
+    const stage = createStage({
+      deployment,
+      admin: await play.admin(deployment),
+      synthesizeWith: (blueprints) => {
+        const other = join(folder, 'updated');
+        return synthesizeInto(other, play, workshop.assets.withBlueprints(other, blueprints));
+      },
+    });
+    const failures = await enact(play, stage);
+    await deployment.close();
+    return failures;
+  } catch (error) {
+    // Without a deployment there is nothing to play, but the other plays have theirs.
+    const why = error instanceof Error ? error.message : String(error);
+    stdio.err(`${play.name}: FAILED: ${why}`);
+    return [`${play.name}: ${why}`];
+  } finally {
+    await play.end?.();
+  }
+}
+
+async function synthesizeInto(
   folder: string,
-  assets: SharedAssets,
-  log: (line: string) => void,
-): Promise<Deployment> {
-  const started = performance.now();
+  play: Play,
+  prepare: SharedAssets['prepare'],
+): Promise<Assembly> {
   const outdir = join(folder, 'cdk.out');
   // The CLI asks for the paths too; by them the verdict tells whose a role is.
   const context = { mwe: play.props, 'aws:cdk:enable-path-metadata': true };
-  await synthesize({ root, app: { outdir, context }, prepare: assets.prepare });
+  await synthesize({ root, app: { outdir, context }, prepare });
+  return readAssembly(outdir);
+}
+
+async function raise(play: Play, folder: string, { assets, log }: Workshop): Promise<Deployment> {
+  const started = performance.now();
+  const assembly = await synthesizeInto(folder, play, assets.prepare);
   const synthesized = performance.now();
-  const deployment = await deploy({
-    assembly: readAssembly(outdir),
-    folder,
-    runtime: runtimePath(root),
-    environment: (await play.prepare?.()) ?? {},
-    log,
-  });
+  const environment = (await play.prepare?.()) ?? {};
+  const deployment = await deploy({ assembly, folder, runtime: runtimePath(root), environment, log });
   const seconds = (from: number, to: number) => `${((to - from) / 1000).toFixed(1)} s`;
+  const now = performance.now();
   stdio.err(
-    `${play.name}: synthesized in ${seconds(started, synthesized)}, deployed in ${seconds(synthesized, performance.now())}`,
+    `${play.name}: synthesized in ${seconds(started, synthesized)}, deployed in ${seconds(synthesized, now)}`,
   );
   return deployment;
 }
 
 /** Plays the scenarios one after the other; one that fails does not keep the rest from being played. */
-async function perform(play: Play, deployment: Deployment): Promise<string[]> {
+async function enact(play: Play, stage: ReturnType<typeof createStage>): Promise<string[]> {
   const failures: string[] = [];
-  const stage = createStage(deployment, await play.admin(deployment));
   for (const scenario of play.scenarios) {
     const name = `${play.name}: ${scenario.name}`;
-    deployment.recorder.scenario = name;
+    stage.deployment.recorder.scenario = name;
     const started = performance.now();
     try {
       await scenario.run(stage);

@@ -8,6 +8,7 @@ import { DescribeExecutionCommand, type ExecutionStatus } from '@aws-sdk/client-
 import type { Json, JsonObject } from '../lib/blueprint/json.ts';
 import { type Agent, connectAgent } from '../lib/cli/agent.ts';
 import type { Deployment } from './deploy.ts';
+import type { Assembly } from './template/assembly.ts';
 
 export interface Stage {
   deployment: Deployment;
@@ -17,8 +18,8 @@ export interface Stage {
   agent(headers: Record<string, string>): Promise<Agent>;
   /** Headers of whoever may do everything. */
   admin: Record<string, string>;
-  /** What scenarios leave for later ones. */
-  notes: Map<string, string>;
+  /** Synthesizes the stack with the same props and these blueprints, by their file names. */
+  synthesizeWith(blueprints: Readonly<Record<string, JsonObject>>): Promise<Assembly>;
 }
 
 export interface Scenario {
@@ -32,16 +33,13 @@ export class ScenarioFailure extends Error {
 }
 
 export function createStage(
-  deployment: Deployment,
-  admin: Record<string, string>,
+  given: Pick<Stage, 'deployment' | 'admin' | 'synthesizeWith'>,
 ): Stage & { close(): Promise<void> } {
   const agents: Agent[] = [];
-  const mcp = `${deployment.url}/mcp`;
+  const mcp = `${given.deployment.url}/mcp`;
   return {
-    deployment,
+    ...given,
     mcp,
-    admin,
-    notes: new Map(),
     async agent(headers) {
       const agent = await connectAgent(mcp, headers);
       agents.push(agent);

@@ -5,6 +5,7 @@ import type { SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { JsonObject } from '../lib/blueprint/json.ts';
+import type { Wanted } from './custom-resource.ts';
 import type { FunctionUrl } from './function-url.ts';
 import type { LambdaProcess } from './lambda-process.ts';
 import type { Permissions } from './permissions.ts';
@@ -47,7 +48,7 @@ export interface World {
   /** Makes the process of a function that the template declares. */
   startFunction(resource: Resource, folder: string): LambdaProcess;
   /** Invokes a custom resource's function, answers what it told CloudFormation. Throws where that is a failure. */
-  askCustomResource(functionArn: string, resource: Resource): Promise<JsonObject>;
+  askCustomResource(resource: Resource, wanted: Wanted): Promise<JsonObject>;
 }
 
 /** Makes a resource of one type and says what it is to others. */

@@ -12,6 +12,7 @@ import { olderClient } from '../scenarios/older-client.ts';
 import { redriven } from '../scenarios/redriven.ts';
 import { scheduled } from '../scenarios/scheduled.ts';
 import { scopesOfTokens, tokensOfScopes } from '../scenarios/scopes.ts';
+import { stackUpdated } from '../scenarios/stack-updated.ts';
 import { subWorkflow } from '../scenarios/sub-workflow.ts';
 import { mint } from '../tokens.ts';
 
@@ -35,5 +36,7 @@ export const bearerPlay: Play = {
     redriven,
     lookedUp,
     scopesOfTokens,
+    // Last: the functions' assets are others from here on.
+    stackUpdated,
   ],
 };
