@@ -29,6 +29,8 @@ export async function admitRequest(env: EngineEnvironment, principal: Principal)
   if (!principals.has(principal.id)) {
     if (await countRequest(env.store, principal.id, limit, now)) return;
     principals.add(principal.id);
+    // Once a minute and process: whoever goes on sending must not fill the log either.
+    env.log({ level: 'warn', event: 'limit-exceeded', limit: 'requests', principal: principal.id });
   }
   throw exceeded(`requests: ${limit} a minute is the most for one principal`, untilNextMinute(now));
 }

@@ -52,6 +52,8 @@ describe('requests', () => {
   it('pass up to the limit of each principal and minute', async () => {
     const clock = { now: NOON + 18_000 };
     const env = engineWith({ requestsPerMinute: 5 }, clock);
+    const log: unknown[] = [];
+    env.log = (entry) => log.push(entry);
     const [alice, bob] = [someone(), someone()];
     expect(await passes(8, () => admitRequest(env, alice))).toBe(5);
     expect(await passes(3, () => admitRequest(env, bob))).toBe(3);
@@ -60,6 +62,7 @@ describe('requests', () => {
       message: 'requests: 5 a minute is the most for one principal; try again in 42 s',
       retryAfterSeconds: 42,
     });
+    expect(log).toEqual([{ level: 'warn', event: 'limit-exceeded', limit: 'requests', principal: alice.id }]);
     clock.now = NOON + 60_000;
     expect(await passes(8, () => admitRequest(env, alice))).toBe(5);
   });
