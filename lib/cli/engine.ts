@@ -5,8 +5,6 @@
  * Order matters: the stand-ins are up before a function can be invoked, the blueprints that ship are saved before an agent
  * can ask, and stopping goes the other way round, downstream servers last to be told and first to be gone.
  */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SchedulerClient } from '@aws-sdk/client-scheduler';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -14,20 +12,14 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CallToolHandler, createCallTool } from '../../functions/call-tool/handler.ts';
 import { Environment, EnvironmentError, engineLimits } from '../../functions/environment.ts';
 import { createRunEvents, type RunEventsHandler } from '../../functions/run-events/handler.ts';
-import type { Json } from '../blueprint/json.ts';
-import type { Blueprint, BlueprintSchedule } from '../blueprint/types.ts';
 import { ConfigError, loadServers } from '../downstream/config.ts';
 import { createPool } from '../downstream/pool.ts';
 import { readFromSecretsManager, secretsManagerClient } from '../downstream/secrets-manager.ts';
 import { serversHash } from '../downstream/servers-hash.ts';
 import type { EngineConfig, EngineEnvironment } from '../engine/environment.ts';
-import { EngineError } from '../engine/errors.ts';
 import { type EngineLimits, LOCAL_ENGINE_LIMITS } from '../engine/limits.ts';
-import { LOCAL_PRINCIPAL, STACK_PRINCIPAL } from '../engine/principals.ts';
-import { saveBlueprint } from '../engine/save.ts';
-import { syncStackSchedules } from '../engine/stack-schedules.ts';
+import { LOCAL_PRINCIPAL } from '../engine/principals.ts';
 import { sweepRuns } from '../engine/sweep.ts';
-import { liveHead } from '../engine/workflows.ts';
 import { startServer } from '../local/http-server.ts';
 import { startLocal } from '../local/start.ts';
 import { stopAll } from '../local/stop-all.ts';
@@ -39,7 +31,6 @@ import { LimitsError, limitsOf } from '../steps/limits.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../store/aws-config.ts';
 import { closeStore, openStore } from '../store/store.ts';
 import { SILENT } from '../telemetry/telemetry.ts';
-import { readBlueprintFile } from './blueprint-file.ts';
 import { readCursorSecret } from './cursor-secret.ts';
 import { CliError } from './exit-codes.ts';
 import {
@@ -51,6 +42,7 @@ import {
   LOCAL_SCHEDULE_ROLE,
   LOCAL_TABLE,
 } from './local-names.ts';
+import { seedBlueprints } from './seed-blueprints.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 
@@ -242,37 +234,6 @@ function sweepEveryMinute(env: EngineEnvironment): () => Promise<void> {
 interface Functions {
   callTool: CallToolHandler;
   runEvents: RunEventsHandler;
-}
-
-/** Saves the blueprints that ship with the product; unchanged ones cost a read. */
-async function seedBlueprints(env: EngineEnvironment, folder: string): Promise<void> {
-  for (const name of (await blueprintFiles(folder)).sort()) {
-    try {
-      const blueprint = await readBlueprintFile(join(folder, name));
-      const { id } = await saveBlueprint(env, STACK_PRINCIPAL, blueprint, { readOnly: true });
-      await syncStackSchedules(env, await liveHead(env, id), schedulesOf(blueprint));
-    } catch (error) {
-      // Whatever is wrong with the file: what did not happen is that the engine started.
-      if (error instanceof CliError) throw new CliError(error.message, undefined, { cause: error });
-      if (!(error instanceof EngineError)) throw error;
-      const faults = error.diagnostics.filter((d) => d.severity === 'error').map((d) => d.message);
-      throw new CliError([`${join(folder, name)}: ${error.message}`, ...faults].join('\n  '));
-    }
-  }
-}
-
-/** Of a blueprint that has been saved, and so is valid. */
-function schedulesOf(blueprint: Json): readonly BlueprintSchedule[] {
-  return (blueprint as unknown as Blueprint).schedules ?? [];
-}
-
-async function blueprintFiles(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(`blueprints folder ${folder}: it cannot be read (${code})`, undefined, { cause });
-  }
 }
 
 /** What stands in the way of starting, in one line. */

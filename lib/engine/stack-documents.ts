@@ -60,7 +60,7 @@ export function compileStackFolder(files: readonly StackFile[], target: CompileT
     else all.push(read);
   }
   const documents: StackDocument[] = [];
-  for (const each of childrenFirst(all)) {
+  for (const each of subWorkflowsFirst(all)) {
     const compiled = compileFile(each, documents, all, target);
     if ('faults' in compiled) faults.push(compiled);
     else documents.push(compiled);
@@ -82,17 +82,16 @@ function parseFile(file: string, text: string): Parsed | { fault: Fault } {
       fault: { pointer: '', message, hint: 'mend it there; JSON has no comments and no comma at an end' },
     };
   }
-  const id = isJsonObject(json) && typeof json.id === 'string' ? json.id : '';
-  return { file, json, id, blueprint: validateBlueprint(json, { stackOwned: true }).blueprint };
+  return { file, json, id: idOf(json), blueprint: validateBlueprint(json, { stackOwned: true }).blueprint };
 }
 
 /** In the order of the files, but sub-workflows first. A circle is left where it is met: validation tells of it. */
-function childrenFirst(all: readonly Parsed[]): Parsed[] {
+export function subWorkflowsFirst<T extends { file: string; json: Json }>(all: readonly T[]): T[] {
   const sorted = [...all].sort(byFile);
-  const byId = new Map(sorted.map((each) => [each.id, each]));
-  const order = new Set<Parsed>();
-  const begun = new Set<Parsed>();
-  const visit = (each: Parsed): void => {
+  const byId = new Map(sorted.map((each) => [idOf(each.json), each]));
+  const order = new Set<T>();
+  const begun = new Set<T>();
+  const visit = (each: T): void => {
     if (begun.has(each)) return;
     begun.add(each);
     const children = isJsonObject(each.json) ? calledWorkflows(each.json.steps) : [];
@@ -104,6 +103,10 @@ function childrenFirst(all: readonly Parsed[]): Parsed[] {
   };
   for (const each of sorted) visit(each);
   return [...order];
+}
+
+function idOf(json: Json): string {
+  return isJsonObject(json) && typeof json.id === 'string' ? json.id : '';
 }
 
 function compileFile(
