@@ -10,6 +10,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { VARIABLES } from '../functions/variables.ts';
+import { acknowledge } from './acknowledge.ts';
 import type { Assets } from './assets.ts';
 import { StackBlueprints } from './blueprints/stack-blueprints.ts';
 import { CallTool } from './call-tool.ts';
@@ -98,7 +99,7 @@ export class EngineStack extends Stack {
       asset: assets['run-events'],
       schedules,
     });
-    new StackBlueprints(this, 'Blueprints', {
+    const owned = new StackBlueprints(this, 'Blueprints', {
       folder: blueprints,
       target: { callToolArn, functionTimeoutSeconds: props.functions.callTool.timeoutSeconds },
       prefix: machinePrefix(prefix),
@@ -111,6 +112,13 @@ export class EngineStack extends Stack {
       runEvents: runEvents.function.function,
       runEventsTimeout: Duration.seconds(props.functions.runEvents.timeoutSeconds),
     });
+    if (!props.tracing) {
+      acknowledge(
+        owned,
+        'Whoever deploys has switched tracing off by the prop "tracing"; executions are logged and have their history.',
+        'AwsSolutions-SF2',
+      );
+    }
     const monitoring = new Monitoring(this, 'Monitoring', {
       prefix,
       functions: {

@@ -30,7 +30,7 @@ export function addOutputs(stack: Stack, values: OutputValues): void {
   output(
     'MachinePrefix',
     values.machinePrefix,
-    "What state machines' names begin with; the rest is the workflow's id",
+    "What state machines' names begin with; the rest is the workflow's id, and _stack where the stack owns it",
   );
   output('ScheduleGroup', values.scheduleGroupName, 'The Scheduler group of all schedules');
   output('ScheduleRole', values.scheduleRoleArn, 'The role of a schedule made by hand, in the group');
@@ -38,7 +38,7 @@ export function addOutputs(stack: Stack, values: OutputValues): void {
   output(
     'ScheduleInput',
     handMadeTargetInput(`${values.arns.machinePrefix}WORKFLOW-ID`),
-    'The input of a schedule made by hand: put in the id of the workflow, and parameters',
+    'The input of a schedule made by hand: put in the name of the state machine (or the ARN of a version), and parameters',
   );
   output('ExecutionLogs', values.executionLogName, 'The log group of executions');
   output(

@@ -225,12 +225,16 @@ describe('in a network, without tracing', () => {
     }
   });
 
-  it('no role may write traces, and no function does', () => {
-    expect(JSON.stringify(template)).not.toContain('xray:');
-    expect(JSON.stringify(template)).not.toContain('TracingConfig');
+  it('no role may write traces, and neither function nor machine does', () => {
+    expect(JSON.stringify(template).includes('xray:')).toBe(false);
+    for (const id of ['McpEndpoint', 'CallTool', 'RunEvents']) {
+      expect(resource(template, 'AWS::Lambda::Function', id).Properties).not.toHaveProperty('TracingConfig');
+    }
+    const machine = resource(template, 'AWS::StepFunctions::StateMachine', 'Blueprints');
+    expect(machine.Properties.TracingConfiguration).toEqual({ Enabled: false });
   });
 
   it('every right is under the other prefix', () => {
-    expect(JSON.stringify(template.Resources)).not.toMatch(/mwe-/);
+    expect(JSON.stringify(template.Resources).includes('mwe-')).toBe(false);
   });
 });

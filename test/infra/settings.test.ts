@@ -78,4 +78,29 @@ describe('props', () => {
     expect(retention).toEqual([365, 365, 365, 365]);
     expect(properties('AWS::DynamoDB::Table', 'Table').DeletionProtectionEnabled).toBe(false);
   });
+
+  it('reach what the stack owns: its machines run, log and are scheduled as those of agents', () => {
+    expect(readable(properties('AWS::StepFunctions::StateMachine', 'Blueprints'))).toMatchObject({
+      StateMachineName: 'team1-hello_stack',
+      RoleArn: '<MachinesRole.Arn>',
+      LoggingConfiguration: {
+        Level: 'ALL',
+        IncludeExecutionData: true,
+        Destinations: [{ CloudWatchLogsLogGroup: { LogGroupArn: '<MachinesExecutions.Arn>' } }],
+      },
+      TracingConfiguration: { Enabled: true },
+      DefinitionSubstitutions: { CallToolArn: '<CallToolFunction.Arn>' },
+    });
+    expect(properties('AWS::StepFunctions::StateMachine', 'Blueprints').DefinitionString).toMatchObject({
+      'Fn::Join': ['\n', expect.arrayContaining([expect.stringContaining('"TimeoutSeconds": 660')])],
+    });
+    expect(readable(properties('AWS::Scheduler::Schedule', 'Blueprints'))).toMatchObject({
+      GroupName: '<SchedulesGroup>',
+      Target: { RoleArn: '<SchedulesRole.Arn>' },
+    });
+    expect(readable(properties('Custom::StackBlueprints', 'Blueprints'))).toMatchObject({
+      ServiceToken: '<RunEventsFunction.Arn>',
+      ServiceTimeout: '180',
+    });
+  });
 });

@@ -1,6 +1,6 @@
 /**
  * Stacks as they are synthesized, one for each configuration and once a test file. The functions' code is a placeholder
- * here, and there are neither downstream servers nor blueprints: what is tested is the template. synth.test.ts synthesizes with the real bundles.
+ * here, there are no downstream servers and one small blueprint: what is tested is the template. synth.test.ts synthesizes with the real bundles.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,12 @@ export interface Template {
   Outputs: Record<string, { Value: unknown; Description: string }>;
 }
 
+const BLUEPRINT = {
+  id: 'hello',
+  steps: [{ id: 'say', type: 'call', tool: 'server/echo', params: { message: 'hi' }, parse: 'text' }],
+  schedules: [{ name: 'nightly', schedule: 'cron(0 2 * * ? *)', timezone: 'Europe/Vienna' }],
+};
+
 async function placeholders(): Promise<PreparedAssets> {
   const folder = await mkdtemp(join(tmpdir(), 'mwe-infra-'));
   const assets = {
@@ -35,6 +41,7 @@ async function placeholders(): Promise<PreparedAssets> {
   }
   const blueprints = join(folder, 'blueprints');
   await mkdir(blueprints);
+  await writeFile(join(blueprints, 'hello.json'), JSON.stringify(BLUEPRINT));
   const servers = { serversHash: 'placeholder', secrets: ['k8s-token', 'team/db'], warnings: [] };
   return { assets, servers, blueprints, remove: () => rm(folder, { recursive: true, force: true }) };
 }
@@ -54,7 +61,7 @@ async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
   try {
     const app = { context: { mwe }, outdir };
     const assembly = await synthesize({ root: projectRoot(), app, prepare: placeholders });
-    // In a program of our own the CDK only reports what cdk-nag finds; its command fails.
+    // That it throws for what cdk-nag finds is the CDK's doing; that nothing was found is looked at here.
     const report = JSON.parse(await readFile(join(outdir, 'validation-report.json'), 'utf8')) as JsonObject;
     if (JSON.stringify(report.pluginReports) !== '[]') throw new Error(JSON.stringify(report, undefined, 2));
     const template = assembly.stacks[0]?.template as Template;
