@@ -35,9 +35,13 @@ export const SERVER_INFO = { name: 'mcp-workflow-engine', version: '0.1.0' };
 const INSTRUCTIONS =
   'Reason once, save a blueprint with create_workflow, then run it any number of times with run_workflow. The prompt design_workflow teaches the language.';
 
+/** What there is to list changes with a deployment alone: a client that listens for changes is told at once that none come. */
+const UNCHANGING = { listChanged: false };
+const CAPABILITIES = { tools: UNCHANGING, prompts: UNCHANGING, resources: UNCHANGING };
+
 /** Builds the server for one request of one principal. */
 export function createServer(env: EngineEnvironment, principal: Principal): McpServer {
-  const server = new McpServer(SERVER_INFO, { instructions: INSTRUCTIONS });
+  const server = new McpServer(SERVER_INFO, { instructions: INSTRUCTIONS, capabilities: CAPABILITIES });
   for (const tool of ENDPOINT_TOOLS) registerTool(server, tool, env, principal);
   if (env.config.callTool === 'off') {
     listOnly(

@@ -121,6 +121,14 @@ export async function startContainer(
   };
 }
 
+/** The handler's error, with its name: machines know failures by it. */
+function handlerError({ errorType = 'Error', errorMessage = '' }: Message): Error {
+  const error = new Error(errorMessage);
+  error.name = errorType;
+  error.stack = `${errorType}: ${errorMessage}`;
+  return error;
+}
+
 /** What a stream has given so far. */
 function textOf(stream: Readable | null): () => string {
   let text = '';
@@ -136,8 +144,7 @@ function answerOf(child: ChildProcess, id: string, isLast: (message: Message) =>
     const onExit = (): void => reject(new Error('the process ended before it answered'));
     const onMessage = (message: Message): void => {
       if (message.id !== id) return;
-      if (message.type === 'error')
-        done(() => reject(new Error(`${message.errorType}: ${message.errorMessage}`)));
+      if (message.type === 'error') done(() => reject(handlerError(message)));
       else if (isLast(message)) done(() => resolve(message));
     };
     function done(settle: () => void): void {
