@@ -79,6 +79,12 @@ export class McpEndpoint extends Construct {
       ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:PublishStateMachineVersion'],
       arns.machines,
     );
+    // A machine keeps 1,000 versions: old ones make room (lib/engine/retire-versions.ts).
+    own.allow(
+      'MakeRoomForVersions',
+      ['states:ListStateMachineVersions', 'states:DeleteStateMachineVersion'],
+      arns.machines,
+    );
     own.allow('StartRuns', ['states:StartExecution'], arns.machines);
     own.allow('FollowRuns', ['states:DescribeExecution', 'states:StopExecution'], arns.executions);
     own.allowPassRole('MachinesRole', machines.role.roleArn, 'states.amazonaws.com');

@@ -84,6 +84,10 @@ describe('statements', () => {
         ['states:CreateStateMachine', 'states:UpdateStateMachine', 'states:PublishStateMachineVersion'],
         MACHINES,
       ),
+      MakeRoomForVersions: allow(
+        ['states:ListStateMachineVersions', 'states:DeleteStateMachineVersion'],
+        MACHINES,
+      ),
       StartRuns: allow('states:StartExecution', MACHINES),
       FollowRuns: allow(['states:DescribeExecution', 'states:StopExecution'], EXECUTIONS),
       MachinesRole: allow('iam:PassRole', '<MachinesRole.Arn>', passed('states.amazonaws.com')),
