@@ -4,7 +4,7 @@
  *
  * A bundle is made only when a source is newer than it, so starting the engine twice costs one build.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -46,21 +46,30 @@ function isFresh(output) {
   return built > Math.max(lock, ...sources.map(newest));
 }
 
+/** Chunks of bundles that nobody makes any more; a process may still load those of a younger one. */
+const OLD_MS = 7 * 24 * 3_600_000;
+
 /**
- * Bundles `entry` (a path from the root) into `dist/` unless that is fresh. Answers the bundle's path.
- * The file appears by a rename, so two that build at once do not read each other's halves.
+ * Bundles `entry` (a path from the root) into `dist/` unless that is fresh. Answers the bundle's path. What is loaded later stands
+ * in chunks beside it, named by their content: in one file, modules that import each other in a circle would be run in another order
+ * than Node runs them.
+ * Every file appears by a rename and the entry last, so two that build at once do not read each other's halves.
  */
 export async function bundle(entry) {
   const output = join(ROOT, 'dist', relative(ROOT, join(ROOT, entry)).replace(/\.ts$/, '.js'));
   if (isFresh(output)) return output;
   const { build, stop } = await import('esbuild');
-  mkdirSync(dirname(output), { recursive: true });
-  const temporary = `${output}.${process.pid}.js`;
+  const folder = dirname(output);
   try {
-    await build({
+    const { outputFiles } = await build({
       entryPoints: [join(ROOT, entry)],
-      outfile: temporary,
+      outdir: folder,
+      write: false,
       bundle: true,
+      splitting: true,
+      chunkNames: 'chunks/[name]-[hash]',
+      // ES modules of packages that have both: a CommonJS one that is loaded later has no named exports.
+      mainFields: ['module', 'main'],
       platform: 'node',
       target: 'node20',
       format: 'esm',
@@ -72,11 +81,25 @@ export async function bundle(entry) {
         js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
     });
-    renameSync(temporary, output);
+    mkdirSync(join(folder, 'chunks'), { recursive: true });
+    removeOld(join(folder, 'chunks'));
+    const entryLast = [...outputFiles].sort((a, b) => Number(a.path === output) - Number(b.path === output));
+    for (const { path, contents } of entryLast) {
+      const temporary = `${path}.${process.pid}`;
+      writeFileSync(temporary, contents);
+      renameSync(temporary, path);
+    }
   } finally {
-    rmSync(temporary, { force: true });
     // Its service is a child process, and would stay as long as we do.
     await stop();
   }
   return output;
+}
+
+function removeOld(folder) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (written !== undefined && Date.now() - written > OLD_MS) rmSync(path, { force: true });
+  }
 }
