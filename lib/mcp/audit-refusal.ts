@@ -23,7 +23,7 @@ export function auditRefusal(
   principal: Principal,
   tool: string,
   given: unknown,
-  { code }: EngineError,
+  { code }: Pick<EngineError, 'code'>,
 ): void {
   const action = Object.hasOwn(AUDITED_TOOLS, tool) ? AUDITED_TOOLS[tool] : undefined;
   if (action !== undefined) audit(env, principal, { action, outcome: code, ...named(given) });

@@ -67,7 +67,14 @@ function registerTool(
       inputSchema: listedOnly(tool),
       outputSchema: tool.output,
       annotations: tool.annotations,
-      scopeChallenge: scopeChallenge(principal, 'tool', tool.name),
+      scopeChallenge: async (asked) => {
+        const challenge = await scopeChallenge(principal, 'tool', tool.name)(asked);
+        // The SDK answers it by itself, and the tool is never called.
+        if (challenge !== undefined) {
+          auditRefusal(env, principal, tool.name, asked.request.params?.arguments, { code: 'Forbidden' });
+        }
+        return challenge;
+      },
     },
     (given: unknown, context: ServerContext): Promise<CallToolResult> =>
       observed(env, tool.name, () => answerCall(tool, env, principal, given, context)),

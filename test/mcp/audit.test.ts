@@ -228,6 +228,33 @@ describe('of a call', () => {
   });
 });
 
+it('of a call that OAuth is challenged for, which never reaches the tool', async () => {
+  const told: LogEntry[] = [];
+  const oauth = await startRunningEngine(
+    { everything: PUBLISHED.everything },
+    {
+      principalOf: () => ({ kind: 'oauth', id: 'oauth:someone', scopes: ['workflows:read'] }),
+      log: (entry) => told.push(entry),
+    },
+  );
+  try {
+    const refused = oauth.agent.call('delete_workflow', { id: 'kept' });
+    await expect(refused).rejects.toThrow('required "workflows:delete"');
+    expect(told.filter(({ event }) => event === 'audit')).toEqual([
+      {
+        ...ALICE,
+        principal: 'oauth:someone',
+        kind: 'oauth',
+        action: 'workflow.delete',
+        workflow: 'kept',
+        outcome: 'Forbidden',
+      },
+    ]);
+  } finally {
+    await oauth.end();
+  }
+});
+
 describe('of an execution that somebody starts by hand', () => {
   const startByHand = async (input: JsonObject): Promise<string> => {
     const sfn = new SFNClient(
