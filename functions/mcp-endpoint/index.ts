@@ -19,12 +19,20 @@ const env = openEngine(environment, {
   cursorSecret: keptSecret(readSecret, environment.text(VARIABLES.cursorSecretArn)),
   machineRoleArn: environment.text(VARIABLES.machineRoleArn),
 });
-const authenticator = createAuthenticator(environment.checked(VARIABLES.auth, parseAuthConfig), {
+const authConfig = environment.checked(VARIABLES.auth, parseAuthConfig);
+const authenticator = createAuthenticator(authConfig, {
   readSecret,
   fetch,
   now: Date.now,
 });
 const endpoint = createEndpoint(env, authenticator, { origins: environment.list(VARIABLES.allowedOrigins) });
+
+// Lambda gives a start more processor than a request has: what every request needs is loaded and tried here. A GET is refused
+// before anything is asked, and takes Node's own Request and Response into use.
+await Promise.all([
+  endpoint.fetch(new Request('https://localhost/mcp')),
+  authConfig.mode === 'bearer' ? import('@aws-sdk/client-secrets-manager') : undefined,
+]);
 
 const answer = createMcpEndpoint({ endpoint, http: awslambda.HttpResponseStream, log });
 
