@@ -57,9 +57,13 @@ export function requireScope(principal: Principal, scope: Scope): void {
  */
 export function requireChange(principal: Principal, head: WorkflowHead): void {
   if (head.readOnly) {
+    const where =
+      head.deletedAt === undefined
+        ? `belongs to the deployment and is read-only here; change blueprints/${head.workflow}.json and deploy`
+        : `belonged to the deployment, which does not ship it any more; ship blueprints/${head.workflow}.json again`;
     throw new EngineError(
       'Forbidden',
-      `workflow "${head.workflow}" belongs to the deployment and is read-only here; change blueprints/${head.workflow}.json and deploy, or save yours under another id`,
+      `workflow "${head.workflow}" ${where}, or save yours under another id`,
     );
   }
   if (head.owner.id !== principal.id && !isAdmin(principal)) {

@@ -260,6 +260,8 @@ describe('what is not shipped any more', () => {
     expect(log.filter((entry) => entry.action === 'stack.remove')).toContainEqual(
       expect.objectContaining({ workflow: 'gone', revision: 1, outcome: 'ok' }),
     );
+    const gone = (await getHead(test.env.store, 'gone')) as WorkflowHead;
+    expect(() => requireChange(LOCAL_PRINCIPAL, gone)).toThrow('ship blueprints/gone.json again');
     // And back again, its numbering going on.
     await send(event(deployment(echo('gone', 'a'))));
     expect(await heads('gone')).toMatchObject([{ revision: 2, deleted: false }]);
