@@ -26,16 +26,13 @@ import { createLambdaProcess } from './lambda-process.ts';
 import { createMovingClock, type MovingClock } from './moving-clock.ts';
 import { createPermissions, type Permissions } from './permissions.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import { EVENTS } from './resources/events.ts';
-import { FUNCTIONS, functionName } from './resources/functions.ts';
-import { IDENTITY } from './resources/identity.ts';
-import { OBSERVATION } from './resources/observation.ts';
-import { STORAGE, secretArn } from './resources/storage.ts';
-import { WORKFLOWS } from './resources/workflows.ts';
+import { functionName } from './resources/functions.ts';
+import { makeResource } from './resources/makers.ts';
+import { secretArn } from './resources/storage.ts';
 import { type StandIns, startStandIns } from './stand-ins.ts';
 import type { Assembly } from './template/assembly.ts';
-import { type Identity, type Resource, readTemplate } from './template/template.ts';
-import { type Clients, DEPLOYER, type Maker, type World } from './world.ts';
+import { type Resource, readTemplate } from './template/template.ts';
+import { type Clients, DEPLOYER, type World } from './world.ts';
 
 export interface DeployOptions {
   assembly: Assembly;
@@ -66,15 +63,6 @@ export interface Deployment {
   /** Ends everything; no process is left. */
   close(): Promise<void>;
 }
-
-const MAKERS: Readonly<Record<string, Maker>> = {
-  ...STORAGE,
-  ...IDENTITY,
-  ...FUNCTIONS,
-  ...WORKFLOWS,
-  ...EVENTS,
-  ...OBSERVATION,
-};
 
 /** Throws where the template has what the rehearsal does not know, or a resource cannot be made. */
 export async function deploy(options: DeployOptions): Promise<Deployment> {
@@ -221,30 +209,6 @@ async function assemble(
 
 function roleCaller(arn: string): Caller {
   return { kind: 'aws', arn };
-}
-
-/** Makes a resource of whatever type; throws for one that is not known. */
-export async function makeResource(world: World, resource: Resource): Promise<Identity> {
-  const { type } = resource;
-  const maker = Object.hasOwn(MAKERS, type) ? MAKERS[type] : undefined;
-  if (maker !== undefined) return maker(world, resource);
-  if (isCustom(resource))
-    return identityFrom(await world.askCustomResource(resource, { RequestType: 'Create' }));
-  throw new UnknownToRehearsal(
-    resource.logicalId,
-    `the resource type ${type}`,
-    Object.keys(MAKERS).join(', '),
-  );
-}
-
-export function isCustom({ type, properties }: Resource): boolean {
-  const named = type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
-  return named && typeof properties.ServiceToken === 'string';
-}
-
-/** From what a custom resource's function told. */
-export function identityFrom(told: JsonObject): Identity {
-  return { ref: String(told.PhysicalResourceId), attributes: (told.Data ?? {}) as JsonObject };
 }
 
 /** What a function answers, or its error with the name that it had. */

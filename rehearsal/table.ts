@@ -15,10 +15,10 @@ export function verdictTable(
       `  ${row.action.padEnd(38)} ${String(row.calls).padStart(6)} calls in ${row.scenarios.length} scenarios`,
     );
   }
-  lines.push(
-    '',
-    `Rights that no stand-in can exercise, each with its reason in rehearsal/justified.ts: ${justified.length}`,
-  );
+  lines.push('', 'Not exercised here');
+  for (const [because, rights] of byReason(justified)) {
+    lines.push(`  ${because}`, ...rights.map((right) => `      ${right}`));
+  }
   section(lines, 'NOT ALLOWED', verdict.denied, 'the role needs the right, or the code must not ask');
   section(
     lines,
@@ -50,4 +50,17 @@ function merged(rows: readonly Row[]): Row[] {
     });
   }
   return [...all.entries()].sort(([a], [b]) => a.localeCompare(b)).map(([, row]) => row);
+}
+
+/** Rights by the reason for which they are there: `Role: actions`. */
+function byReason(justified: readonly Justification[]): Map<string, string[]> {
+  const reasons = new Map<string, Map<string, string[]>>();
+  for (const { because, owner, action } of justified) {
+    const owners = reasons.get(because) ?? new Map<string, string[]>();
+    reasons.set(because, owners);
+    owners.set(owner, [...(owners.get(owner) ?? []), action]);
+  }
+  const lines = (owners: Map<string, string[]>): string[] =>
+    [...owners].map(([owner, actions]) => `${owner}: ${actions.join(', ')}`);
+  return new Map([...reasons].map(([because, owners]) => [because, lines(owners)]));
 }

@@ -8,8 +8,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteScheduleCommand } from '@aws-sdk/client-scheduler';
 import { DeleteStateMachineCommand } from '@aws-sdk/client-sfn';
-import { type Deployment, identityFrom, isCustom, makeResource } from './deploy.ts';
+import type { Deployment } from './deploy.ts';
 import { UnknownToRehearsal } from './iam/refusal.ts';
+import { identityFrom, isCustom, makeResource } from './resources/makers.ts';
 import { OBSERVATION } from './resources/observation.ts';
 import type { Assembly } from './template/assembly.ts';
 import { type Identity, type Resource, readTemplate } from './template/template.ts';

@@ -10,6 +10,7 @@ import { LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import { functionArn } from '../actions/paths.ts';
 import { parsePolicy } from '../iam/policy.ts';
 import { UnknownToRehearsal } from '../iam/refusal.ts';
+import { checkLambdaLimits } from '../lambda-limits.ts';
 import type { Resource } from '../template/template.ts';
 import type { Maker } from '../world.ts';
 import { checkProperties, objectOf, optionalText, textOf } from './properties.ts';
@@ -39,6 +40,8 @@ const lambdaFunction: Maker = (world, resource) => {
       'assets of this assembly',
     );
   }
+  const variables = objectOf(resource, 'Environment').Variables ?? {};
+  checkLambdaLimits(resource.label, variables as Record<string, string>, folder);
   const role = textOf(resource, 'Role');
   if (!world.permissions.mayAssume(role, 'lambda.amazonaws.com')) {
     throw new Error(`${resource.label}: Lambda may not take the role ${role}`);

@@ -1,4 +1,5 @@
 /** What an agent does with the MCP SDK of today: it looks around, saves, changes, runs, reads, lists and deletes. */
+import type { Agent } from '../../lib/cli/agent.ts';
 import { ask, check, rowsAt, runTo, type Scenario, save, textAt } from '../stage.ts';
 import { oneCall } from './blueprints.ts';
 
@@ -33,6 +34,7 @@ export const agentsLife: Scenario = {
     await ask(agent, 'run_workflow', { id: 'listing', dryRun: true });
     check(textAt(run, 'url').includes('console.aws.amazon.com'), 'a run should link to the console', run);
 
+    await progressComesFirst(agent);
     const seen = await ask(agent, 'get_run', { runId: textAt(run, 'runId'), step: 'entries' });
     check(JSON.stringify(seen).includes('index.mjs'), "a step's value should be readable", seen);
     const runs = rowsAt(await ask(agent, 'list_runs', { workflow: 'listing' }), 'runs');
@@ -56,3 +58,12 @@ export const agentsLife: Scenario = {
     check(isError, 'a deleted workflow should not run');
   },
 };
+
+/** The function URL streams: what a run tells of its progress comes before its answer. */
+async function progressComesFirst(agent: Agent): Promise<void> {
+  let told = 0;
+  const { isError } = await agent.call('run_workflow', { id: 'listing', params: { path: 'servers' } }, () => {
+    told += 1;
+  });
+  check(!isError && told > 0, 'a run should tell of its progress while it is waited for', { told });
+}
