@@ -53,6 +53,7 @@ async function prepare(stage: Stage, folder: string): Promise<Candidate[]> {
     return join(folder, out);
   };
   const bare = await built('bare', 'bare', { entry: 'bench/cold-start/bare.ts' });
+  const bareAws = await built('bare-aws', 'bare-aws', { entry: 'bench/cold-start/bare-aws.ts' });
   const endpoint = await built('mcp-endpoint', 'endpoint');
   const endpointOutside = await built('mcp-endpoint', 'endpoint-outside', outside);
   const callTool = await built('call-tool', 'call-tool');
@@ -80,7 +81,9 @@ async function prepare(stage: Stage, folder: string): Promise<Candidate[]> {
     candidate('bare handler, tools/list', bare, list),
     candidate('mcp-endpoint, tools/list', endpoint, list),
     candidate('mcp-endpoint with the SDK outside, tools/list', endpointOutside, list),
+    candidate('bare handler with a secret and a count, tools/list', bareAws, list),
     candidate('bare handler, tools/call', bare, say),
+    candidate('bare handler with a secret and a count, tools/call', bareAws, say),
     candidate('mcp-endpoint, tools/call list_workflows', endpoint, workflows),
     candidate('mcp-endpoint with the SDK outside, tools/call list_workflows', endpointOutside, workflows),
     candidate('call-tool, catalog', callTool, catalog, false),
@@ -117,14 +120,19 @@ function figuresOf(candidates: readonly Candidate[]): Figure[] {
     { name: `${candidate.name}: loaded`, value: rounded(median(candidate.importMs)), unit: 'ms' },
     { name: `${candidate.name}: first answer`, value: rounded(totalOf(candidate)), unit: 'ms' },
   ]);
-  const [bareList, list, , bareCall, call] = candidates.map(totalOf);
+  const total = new Map(candidates.map((candidate) => [candidate.name, totalOf(candidate)]));
+  const against = (ours: string, theirs: string): Figure => ({
+    name: `${ours} against: ${theirs}`,
+    value: rounded((total.get(ours) ?? Number.NaN) / (total.get(theirs) ?? Number.NaN)),
+    unit: 'times',
+    aim: '1.3',
+  });
+  const call = 'mcp-endpoint, tools/call list_workflows';
   return [
     ...figures,
-    ratio('tools/list, mcp-endpoint against the bare handler', list, bareList),
-    ratio('tools/call, mcp-endpoint against the bare handler', call, bareCall),
+    against('mcp-endpoint, tools/list', 'bare handler, tools/list'),
+    against('mcp-endpoint, tools/list', 'bare handler with a secret and a count, tools/list'),
+    against(call, 'bare handler, tools/call'),
+    against(call, 'bare handler with a secret and a count, tools/call'),
   ];
-}
-
-function ratio(name: string, ours = Number.NaN, theirs = Number.NaN): Figure {
-  return { name, value: rounded(ours / theirs), unit: 'times', aim: '1.3' };
 }
