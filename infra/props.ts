@@ -57,6 +57,8 @@ const auth = z.discriminatedUnion(
       issuer: https,
       audience: z.string().min(1, 'the audience that access tokens must name'),
       jwksUri: https.optional(),
+      /** The claim with a subject's allow-list of tools; a token without it may then use none. Default: no lists. */
+      toolsClaim: z.string().min(1, 'the name of a claim').max(255).optional(),
     }),
   ],
   { error: '"bearer", "iam" or "oauth"' },

@@ -26,6 +26,11 @@ export interface OAuthConfig {
   audience: string;
   /** Absent: found by the issuer's metadata. */
   jwksUri?: string;
+  /**
+   * Name of the claim with the subject's allow-list of tools: a list, or a text with spaces between entries. Once it is named
+   * here, a token without it may use no tool. Absent: tokens carry no list, and every tool is allowed.
+   */
+  toolsClaim?: string;
 }
 
 export type AuthConfig = BearerConfig | IamConfig | OAuthConfig;
@@ -72,6 +77,7 @@ const schema = z.discriminatedUnion('mode', [
     issuer: endpointUrl.refine((text) => !text.includes('?'), 'an issuer has no query (RFC 8414)'),
     audience: z.string().min(1),
     jwksUri: endpointUrl.optional(),
+    toolsClaim: z.string().min(1).max(255).optional(),
   }),
 ]);
 

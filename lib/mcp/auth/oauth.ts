@@ -7,7 +7,9 @@
  *
  * Source: MCP 2026-07-28, "Authorization"; RFC 6750, section 3.
  */
+import { allowEntryFault, MAX_ALLOW_ENTRIES } from '../../blueprint/tool-allow-list.ts';
 import { SCOPES, type Scope } from '../../engine/principals.ts';
+import type { Principal } from '../../store/records.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import type { AuthDependencies, Authenticator } from './authenticator.ts';
 import { presentedToken } from './authorization-header.ts';
@@ -59,7 +61,9 @@ export function oauthAuthenticator(
           challenge('insufficient_scope', 'the token has no scope of this endpoint'),
         );
       }
-      return { principal: { kind: 'oauth', id: `oauth:${claims.sub}`, scopes }, resourceMetadataUrl };
+      const tools = toolsOf(claims, config.toolsClaim);
+      const principal: Principal = { kind: 'oauth', id: `oauth:${claims.sub}`, scopes };
+      return { principal: tools === undefined ? principal : { ...principal, tools }, resourceMetadataUrl };
     },
     metadata: (request) => resourceMetadata(request, config),
   };
@@ -89,7 +93,20 @@ async function loadVerifier(
 
 /** `scope` (RFC 9068) is a text, `scp` as some issuers have it a text or a list. What we do not know is left out. */
 function scopesOf({ scope, scp }: AccessTokenClaims): Scope[] {
-  const claim: unknown = scope ?? scp;
-  const named = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  const named = entriesOf(scope ?? scp);
   return SCOPES.filter((known) => named.includes(known));
+}
+
+/** A list that cannot be read opens nothing: what is no entry is left out, and so is what is beyond the most that a run keeps. */
+function toolsOf(claims: AccessTokenClaims, name: string | undefined): string[] | undefined {
+  if (name === undefined) return undefined;
+  const entries = Object.hasOwn(claims, name) ? entriesOf(claims[name]) : [];
+  return entries
+    .filter((entry): entry is string => typeof entry === 'string' && allowEntryFault(entry) === undefined)
+    .slice(0, MAX_ALLOW_ENTRIES);
+}
+
+function entriesOf(claim: unknown): unknown[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim : [];
 }

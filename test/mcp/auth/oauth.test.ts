@@ -55,6 +55,25 @@ async function authenticate(
   return authenticator.authenticate(new Request(url, { method: 'POST', headers }), {});
 }
 
+describe('the claim with the allow-list of tools', () => {
+  it.each([
+    ['a list', ['k8s/list_pods', 'graph/*'], ['k8s/list_pods', 'graph/*']],
+    ['a text', 'k8s/list_pods graph/*', ['k8s/list_pods', 'graph/*']],
+    ['what is no entry', ['*', 'k8s', 7, null, 'k8s/li*', 'graph/*'], ['graph/*']],
+    ['none', [], []],
+    ['another type', { 'k8s/list_pods': true }, []],
+    ['no claim', undefined, []],
+  ])('%s', async (_, tools, expected) => {
+    const authenticator = createAuthenticator(
+      { mode: 'oauth', issuer: issuer.url, audience: AUDIENCE, toolsClaim: 'urn:tools' },
+      { readSecret: () => Promise.reject(new Error('no secret is read')), fetch, now: () => NOW },
+    );
+    const headers = { authorization: `Bearer ${await sign(rs, claims({ 'urn:tools': tools }))}` };
+    const caller = await authenticator.authenticate(new Request(AUDIENCE, { method: 'POST', headers }), {});
+    expect('principal' in caller && caller.principal.tools).toEqual(expected);
+  });
+});
+
 const segment = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a token of the issuer for this endpoint', () => {
