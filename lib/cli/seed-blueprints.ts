@@ -11,7 +11,7 @@ import { EngineError } from '../engine/errors.ts';
 import { STACK_PRINCIPAL } from '../engine/principals.ts';
 import { saveBlueprint } from '../engine/save.ts';
 import { subWorkflowsFirst } from '../engine/stack-documents.ts';
-import { syncStackSchedules } from '../engine/stack-schedules.ts';
+import { dropSchedulesOfOthers, syncStackSchedules } from '../engine/stack-schedules.ts';
 import { liveHead } from '../engine/workflows.ts';
 import { readBlueprintFile } from './blueprint-file.ts';
 import { CliError } from './exit-codes.ts';
@@ -27,16 +27,19 @@ export async function seedBlueprints(env: EngineEnvironment, folder: string): Pr
     });
     read.push({ file, json });
   }
+  const shipped = new Set<string>();
   for (const { file, json } of subWorkflowsFirst(read)) {
     try {
       const { id } = await saveBlueprint(env, STACK_PRINCIPAL, json, { readOnly: true });
       await syncStackSchedules(env, await liveHead(env, id), schedulesOf(json));
+      shipped.add(id);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       const faults = error.diagnostics.filter((d) => d.severity === 'error').map((d) => d.message);
       throw new CliError([`${file}: ${error.message}`, ...faults].join('\n  '), undefined, { cause: error });
     }
   }
+  await dropSchedulesOfOthers(env, shipped);
 }
 
 /** Of a blueprint that has been saved, and so is valid. */

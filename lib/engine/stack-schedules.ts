@@ -14,6 +14,7 @@ import {
   putScheduleRecord,
 } from '../store/schedules.ts';
 import type { Store } from '../store/store.ts';
+import { listHeads } from '../store/workflows.ts';
 import { applySchedule, removeSchedule } from './aws-schedules.ts';
 import type { EngineEnvironment } from './environment.ts';
 import { STACK_PRINCIPAL } from './principals.ts';
@@ -63,6 +64,24 @@ export async function syncStackSchedules(
     if (!passed) await applySchedule(env, record);
   }
   for (const record of gone) await removeSchedule(env, record.awsName);
+}
+
+/**
+ * On one machine: workflows of the deployment whose files are not there any more keep their documents, for what refers to them, and
+ * lose their schedules.
+ */
+export async function dropSchedulesOfOthers(
+  env: EngineEnvironment,
+  shipped: ReadonlySet<string>,
+): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const page = await listHeads(env.store, cursor === undefined ? {} : { cursor });
+    for (const head of page.heads) {
+      if (head.readOnly && !shipped.has(head.workflow)) await syncStackSchedules(env, head, []);
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
 }
 
 async function putOne(
