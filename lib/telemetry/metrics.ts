@@ -81,7 +81,7 @@ async function write(told: readonly Series[]): Promise<void> {
     const { counts, latencies, dimensions } = series;
     series.writer ??= new Metrics({
       namespace: NAMESPACE,
-      serviceName: SERVICE,
+      serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? SERVICE,
       defaultDimensions: { ...dimensions },
     });
     for (const [name, sum] of counts) series.writer.addMetric(name, MetricUnit.Count, sum);

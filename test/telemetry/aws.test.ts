@@ -37,7 +37,7 @@ afterAll(async () => {
 async function tell(...tellings: [Telling, InvokeOptions?][]) {
   const container = await startContainer(folder, {
     PATH: process.env.PATH ?? '',
-    POWERTOOLS_SERVICE_NAME: 'call-tool',
+    POWERTOOLS_SERVICE_NAME: 'mwe',
     AWS_XRAY_DAEMON_ADDRESS: `127.0.0.1:${daemon.address().port}`,
   });
   const answers: unknown[] = [];
@@ -62,7 +62,7 @@ function emf(dimensions: Record<string, string>, metrics: [string, string, numbe
         },
       ],
     },
-    service: 'mcp-workflow-engine',
+    service: 'mwe',
     ...dimensions,
     ...Object.fromEntries(metrics.map(([name, , value]) => [name, value])),
   };
@@ -156,7 +156,7 @@ describe('logs', () => {
         level: 'WARN',
         message: 'call-tool-failed',
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-        service: 'call-tool',
+        service: 'mwe',
         function_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         sampling_rate: 0,
         data,
