@@ -73,7 +73,6 @@ export class EngineFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       environment: {
-        NODE_OPTIONS: '--enable-source-maps',
         // The dimension `service` of the metrics, and of the log's lines: which deployment they are of.
         POWERTOOLS_SERVICE_NAME: setting.prefix,
         ...setting.environment,

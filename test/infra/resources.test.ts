@@ -142,7 +142,6 @@ describe('functions', () => {
     TracingConfig: { Mode: 'Active' },
   };
   const ENVIRONMENT = {
-    NODE_OPTIONS: '--enable-source-maps',
     POWERTOOLS_SERVICE_NAME: 'mwe',
     MWE_TABLE: '<Table>',
     MWE_BUCKET: '<StorageBucket>',
