@@ -5,11 +5,12 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SynthFault } from '../synth-fault.ts';
 import type { Lock } from './lock.ts';
+import { type Inspection, inspectInstalled } from './native.ts';
 
 /** Source: npm docs, "npm ci", "config": os, cpu and libc choose among optional dependencies. */
 const ARGUMENTS = [
@@ -40,33 +41,56 @@ export function npmEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
+/** What no program loads: declarations for TypeScript, and maps for whoever debugs. */
+const NEVER_LOADED = /\.(d\.[cm]?ts|map)$/;
+
+export interface Installed {
+  /** With package.json, package-lock.json and node_modules; not to be changed. */
+  folder: string;
+  inspection: Inspection;
+}
+
 /**
- * Installs what a lock says.
+ * Installs what a lock says, without what no program loads, and looks at what came.
  * @param cacheFolder where it is kept, and found again
- * @returns the folder with package.json, package-lock.json and node_modules; not to be changed
  * @throws SynthFault where npm fails
  */
-export async function installLocked(lock: Lock, cacheFolder: string): Promise<string> {
+export async function installLocked(lock: Lock, cacheFolder: string): Promise<Installed> {
   const hash = createHash('sha256')
-    .update(JSON.stringify([lock.manifest, lock.lock, ARGUMENTS]))
+    .update(JSON.stringify([lock.manifest, lock.lock, ARGUMENTS, String(NEVER_LOADED)]))
     .digest('hex')
     .slice(0, 32);
-  const folder = join(cacheFolder, hash);
-  if (await exists(folder)) return folder;
+  const kept = join(cacheFolder, hash);
+  if (!(await exists(kept))) await install(lock, cacheFolder, kept);
+  const inspection = JSON.parse(await readFile(join(kept, 'inspection.json'), 'utf8')) as Inspection;
+  return { folder: join(kept, 'asset'), inspection };
+}
+
+async function install(lock: Lock, cacheFolder: string, kept: string): Promise<void> {
   await mkdir(cacheFolder, { recursive: true });
   const making = await mkdtemp(join(cacheFolder, 'making-'));
   try {
-    await writeFile(join(making, 'package.json'), lock.manifest);
-    await writeFile(join(making, 'package-lock.json'), lock.lock);
-    await runNpm(making);
+    const folder = join(making, 'asset');
+    await mkdir(folder);
+    await writeFile(join(folder, 'package.json'), lock.manifest);
+    await writeFile(join(folder, 'package-lock.json'), lock.lock);
+    await runNpm(folder);
+    await removeNeverLoaded(folder);
+    const inspection = await inspectInstalled(folder, lock.packages);
+    await writeFile(join(making, 'inspection.json'), JSON.stringify(inspection));
     // Whoever comes second finds the first's, which is the same.
-    await rename(making, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error;
+    await rename(making, kept).catch(async (error: unknown) => {
+      if (!(await exists(kept))) throw error;
     });
   } finally {
     await rm(making, { recursive: true, force: true });
   }
-  return folder;
+}
+
+async function removeNeverLoaded(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() && NEVER_LOADED.test(entry.name)) await rm(join(entry.parentPath, entry.name));
+  }
 }
 
 async function runNpm(cwd: string): Promise<void> {

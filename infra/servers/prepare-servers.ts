@@ -15,7 +15,6 @@ import { SynthFault } from '../synth-fault.ts';
 import { type AwsServer, readAwsServers, SERVERS_FOLDER, writeAwsServers } from './aws-servers.ts';
 import { copyInstalled, installLocked } from './install.ts';
 import { type Lock, packagesOf, readLock } from './lock.ts';
-import { inspectInstalled } from './native.ts';
 
 /** Where Lambda unpacks an asset. Source: Lambda developer guide, LAMBDA_TASK_ROOT. */
 const TASK_ROOT = '/var/task';
@@ -86,8 +85,7 @@ function read({ mcpJson, trustTogether }: PrepareOptions): { servers: AwsServer[
 }
 
 async function install(lock: Lock, cacheFolder: string, outFolder: string) {
-  const folder = await installLocked(lock, cacheFolder);
-  const inspection = await inspectInstalled(folder, lock.packages);
+  const { folder, inspection } = await installLocked(lock, cacheFolder);
   if (inspection.problems.length === 0) await copyInstalled(folder, outFolder);
   const programIn = (name: string): string => {
     const place = join(folder, 'node_modules', ...name.split('/'));
