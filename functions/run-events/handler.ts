@@ -29,7 +29,7 @@ export interface RunEventsOptions {
   /** Documents that the stack ships. Absent: on one machine, where there is no stack. */
   readStackDocument?: ReadStackDocument;
   /** How CloudFormation is answered, where not as usual. */
-  answer?: Pick<CustomResourceOptions, 'delaysMs' | 'timeoutMs'>;
+  answer?: Pick<CustomResourceOptions, 'delaysMs' | 'timeoutMs' | 'rightsDelaysMs'>;
 }
 
 export function createRunEvents(env: EngineEnvironment, options: RunEventsOptions = {}): RunEventsHandler {

@@ -30,10 +30,13 @@ export interface CustomResourceOptions {
   delaysMs?: readonly number[];
   /** Default 5 s. */
   timeoutMs?: number;
+  /** Default: 2, 5, 10 and 15 s until rights that are not there yet are asked for again. */
+  rightsDelaysMs?: readonly number[];
 }
 
 const DELAYS_MS = [500, 1000, 2000, 4000];
 const TIMEOUT_MS = 5000;
+const RIGHTS_DELAYS_MS = [2000, 5000, 10_000, 15_000];
 /** An answer has at most 4,096 bytes. */
 const MAX_REASON_BYTES = 1024;
 
@@ -49,7 +52,7 @@ export async function answerCustomResource(
   let outcome: string;
   let failure: string | undefined;
   try {
-    outcome = await work();
+    outcome = await withRights(work, options);
   } catch (error) {
     failure = reasonOf(error, event.ResponseURL);
     outcome = `failed: ${failure}`;
@@ -66,6 +69,25 @@ export async function answerCustomResource(
   };
   await tell(event.ResponseURL, JSON.stringify(answer), options);
   return outcome;
+}
+
+/**
+ * The role that CloudFormation has just given rights to has them a moment later. Source: IAM user guide, "Changes that I make are not
+ * always immediately visible".
+ */
+async function withRights(
+  work: () => Promise<string>,
+  { rightsDelaysMs = RIGHTS_DELAYS_MS }: CustomResourceOptions,
+): Promise<string> {
+  for (const delay of rightsDelaysMs) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Error && /^AccessDenied(Exception)?$/.test(error.name))) throw error;
+      await sleep(delay);
+    }
+  }
+  return work();
 }
 
 /** One line, for whoever deploys. */

@@ -43,6 +43,8 @@ const log: JsonObject[] = [];
 /** Documents of the asset by hash. */
 const shipped = new Map<string, StackDocument>();
 let readFails = false;
+/** Requests that are refused before the role has its rights. */
+let denials = 0;
 
 beforeAll(async () => {
   test = await startEnvironment();
@@ -103,9 +105,10 @@ const event = (blueprints: unknown, more: object = {}) => ({
 
 const handler = () =>
   createRunEvents(test.env, {
-    answer: { delaysMs: [1, 1], timeoutMs: 2000 },
+    answer: { delaysMs: [1, 1], timeoutMs: 2000, rightsDelaysMs: [1, 1] },
     readStackDocument: async (hash) => {
       if (readFails) throw new Error('the asset cannot be read');
+      if (denials-- > 0) throw Object.assign(new Error('not authorized'), { name: 'AccessDenied' });
       const found = shipped.get(hash);
       if (found === undefined) throw new Error(`no document ${hash}`);
       return found.document;
@@ -403,6 +406,18 @@ describe('what cannot be done', () => {
     expect(Reason).toMatch(reason);
     expect(String(Reason)).not.toContain('\n');
     expect(Buffer.byteLength(JSON.stringify(lastAnswer()))).toBeLessThan(4096);
+  });
+
+  it.each([
+    [2, 'SUCCESS'],
+    [3, 'FAILED'],
+  ])('rights that come late are waited for: refused %i times, %s', async (times, status) => {
+    const blueprints = deployment(echo(`rights-${times}`, 'a'));
+    denials = times;
+    await send(event(blueprints));
+    denials = 0;
+    expect(lastAnswer()).toMatchObject({ Status: status });
+    if (status === 'FAILED') expect(lastAnswer()?.Reason).toBe('AccessDenied: not authorized');
   });
 
   it('a document that is not what its hash says is not published', async () => {
