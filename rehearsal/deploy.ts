@@ -149,6 +149,7 @@ async function assemble(
     template,
     permissions,
     functions,
+    functionRoles: new Map(),
     secrets,
     rules: events.rules,
     urls: [],

@@ -26,22 +26,9 @@ export const JUSTIFIED: readonly Justification[] = [
   ...['logs:CreateLogStream', 'logs:PutLogEvents'].flatMap((action) =>
     everyFunction(action, 'Lambda writes the log of a function with its role; no stand-in takes logs.'),
   ),
-  ...['xray:PutTraceSegments', 'xray:PutTelemetryRecords'].flatMap((action) =>
-    everyFunction(
-      action,
-      "Lambda's X-Ray daemon sends a function's segments with its role; there is no daemon here.",
-    ),
-  ),
-  ...machines(
-    'Step Functions sets up the delivery of execution logs with these; no stand-in delivers logs. Source: Step Functions developer guide, "Using CloudWatch Logs to log execution history".',
-    'logs:CreateLogDelivery',
-    'logs:GetLogDelivery',
-    'logs:UpdateLogDelivery',
-    'logs:DeleteLogDelivery',
-    'logs:ListLogDeliveries',
-    'logs:PutResourcePolicy',
-    'logs:DescribeResourcePolicies',
-    'logs:DescribeLogGroups',
+  ...everyFunction(
+    'xray:PutTelemetryRecords',
+    "Lambda's X-Ray daemon tells of itself with a function's role; there is no daemon here.",
   ),
   ...machines(
     'Step Functions sends the trace of an execution with these; no stand-in takes traces. Source: Step Functions developer guide, "Trace Step Functions request data in AWS X-Ray".',
@@ -62,12 +49,6 @@ export const JUSTIFIED: readonly Justification[] = [
     because:
       'The thousand-and-first save of a workflow makes room for its version; test/engine/retire-versions.test.ts does that.',
   })),
-  {
-    owner: 'RunEvents/Function/Role',
-    action: 'sqs:SendMessage',
-    because:
-      'Lambda puts an event that the function failed on three times into the queue; it takes three minutes, and no stand-in is a queue.',
-  },
   {
     owner: 'RunEvents/Failed/Policy',
     action: 'sqs:SendMessage',

@@ -41,6 +41,8 @@ export interface World {
   permissions: Permissions;
   /** By name. */
   functions: Map<string, LambdaProcess>;
+  /** ARN of a function's role, by the function's name. */
+  functionRoles: Map<string, string>;
   rules: EventRule[];
   urls: Omit<FunctionUrl, 'callerOf' | 'allowed'>[];
   /** ARN by name. */

@@ -12,7 +12,8 @@ import type { Needed } from './needed.ts';
 import { functionArn } from './paths.ts';
 import { onMachine } from './targets.ts';
 
-const MANAGED_RULE = `arn:aws:events:${LOCAL_REGION}:${LOCAL_ACCOUNT}:rule/StepFunctionsGetEventsForStepFunctionsExecutionRule`;
+export const MANAGED_RULE_ACTIONS = ['events:PutRule', 'events:PutTargets', 'events:DescribeRule'];
+export const MANAGED_RULE = `arn:aws:events:${LOCAL_REGION}:${LOCAL_ACCOUNT}:rule/StepFunctionsGetEventsForStepFunctionsExecutionRule`;
 
 export function machineNeeds(call: RoleUse): Needed[] {
   switch (call.kind) {
@@ -22,9 +23,7 @@ export function machineNeeds(call: RoleUse): Needed[] {
       return [
         onMachine('states:StartExecution', call.stateMachineArn),
         ...onExecution(call.executionArn, ['DescribeExecution', 'StopExecution']),
-        ...['PutRule', 'PutTargets', 'DescribeRule'].map(
-          (action): Needed => ({ action: `events:${action}`, resource: MANAGED_RULE, context: {} }),
-        ),
+        ...MANAGED_RULE_ACTIONS.map((action): Needed => ({ action, resource: MANAGED_RULE, context: {} })),
       ];
     case 'mapChild': {
       // mapRun:MACHINE/LABEL:UUID belongs to stateMachine:MACHINE.

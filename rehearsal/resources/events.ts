@@ -5,7 +5,8 @@ import { checkPattern } from '../event-pattern.ts';
 import { parsePolicy } from '../iam/policy.ts';
 import { UnknownToRehearsal } from '../iam/refusal.ts';
 import type { Maker } from '../world.ts';
-import { checkProperties, listOf, objectOf, optionalText } from './properties.ts';
+import { demand } from './demands.ts';
+import { checkProperties, listOf, objectOf, optionalText, textOf } from './properties.ts';
 
 const rule: Maker = (world, resource) => {
   checkProperties(
@@ -58,12 +59,24 @@ const queuePolicy: Maker = (world, resource) => {
   return { ref: resource.logicalId, attributes: {} };
 };
 
-const eventInvokeConfig: Maker = (_world, resource) => {
+const eventInvokeConfig: Maker = (world, resource) => {
   checkProperties(
     resource,
-    [],
-    ['DestinationConfig', 'FunctionName', 'MaximumEventAgeInSeconds', 'MaximumRetryAttempts', 'Qualifier'],
+    ['DestinationConfig', 'FunctionName'],
+    ['MaximumEventAgeInSeconds', 'MaximumRetryAttempts', 'Qualifier'],
   );
+  const { OnFailure: onFailure, ...other } = objectOf(resource, 'DestinationConfig');
+  const destination = isJsonObject(onFailure) ? onFailure.Destination : undefined;
+  const role = world.functionRoles.get(textOf(resource, 'FunctionName'));
+  if (Object.keys(other).length > 0 || typeof destination !== 'string' || role === undefined) {
+    throw new UnknownToRehearsal(
+      `${resource.logicalId}/DestinationConfig`,
+      JSON.stringify(resource.properties),
+      'OnFailure of a function of the template',
+    );
+  }
+  const why = 'the function execution role does not have permissions to call SendMessage on SQS';
+  demand(world, resource.label, role, ['sqs:SendMessage'], destination, why);
   return { ref: resource.logicalId, attributes: {} };
 };
 

@@ -13,6 +13,7 @@ import { UnknownToRehearsal } from '../iam/refusal.ts';
 import { checkLambdaLimits } from '../lambda-limits.ts';
 import type { Resource } from '../template/template.ts';
 import type { Maker } from '../world.ts';
+import { demand } from './demands.ts';
 import { checkProperties, objectOf, optionalText, textOf } from './properties.ts';
 
 const lambdaFunction: Maker = (world, resource) => {
@@ -46,6 +47,11 @@ const lambdaFunction: Maker = (world, resource) => {
   if (!world.permissions.mayAssume(role, 'lambda.amazonaws.com')) {
     throw new Error(`${resource.label}: Lambda may not take the role ${role}`);
   }
+  if (objectOf(resource, 'TracingConfig').Mode === 'Active') {
+    const why = 'the provided execution role does not have permissions to call PutTraceSegments on XRAY';
+    demand(world, resource.label, role, ['xray:PutTraceSegments'], '*', why);
+  }
+  world.functionRoles.set(name, role);
   world.functions.set(name, world.startFunction(resource, folder));
   return { ref: name, attributes: { Arn: functionArn(name) } };
 };

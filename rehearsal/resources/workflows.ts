@@ -13,9 +13,11 @@ import {
 } from '@aws-sdk/client-sfn';
 import type { Json } from '../../lib/blueprint/json.ts';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../../lib/store/aws-config.ts';
+import { MANAGED_RULE, MANAGED_RULE_ACTIONS } from '../actions/machine.ts';
 import { UnknownToRehearsal } from '../iam/refusal.ts';
 import type { Resource } from '../template/template.ts';
 import type { Maker, World } from '../world.ts';
+import { demand, LOG_DELIVERY } from './demands.ts';
 import { checkProperties, lowerCamel, objectOf, optionalText, textOf } from './properties.ts';
 
 const stateMachine: Maker = async (world, resource) => {
@@ -37,12 +39,21 @@ const stateMachine: Maker = async (world, resource) => {
     throw new Error(`${resource.label}: Step Functions may not take the role ${roleArn}`);
   }
   const { LoggingConfiguration: logging, TracingConfiguration: tracing } = resource.properties;
+  const definition = definitionOf(world, resource);
+  if (logging !== undefined) {
+    const why = 'the state machine IAM Role is not authorized to access the Log Destination';
+    demand(world, resource.label, roleArn, LOG_DELIVERY, '*', why);
+  }
+  if (definition.includes('.sync')) {
+    const why = `${roleArn} is not authorized to create managed-rule`;
+    demand(world, resource.label, roleArn, MANAGED_RULE_ACTIONS, MANAGED_RULE, why);
+  }
   await world.clients.sfn.send(
     new CreateStateMachineCommand({
       name,
       roleArn,
       type: optionalText(resource, 'StateMachineType') ?? 'STANDARD',
-      definition: definitionOf(world, resource),
+      definition,
       ...(logging === undefined ? {} : { loggingConfiguration: lowerCamel(logging) }),
       ...(tracing === undefined ? {} : { tracingConfiguration: lowerCamel(tracing) }),
     } as CreateStateMachineCommandInput),

@@ -52,6 +52,11 @@ function lambdaFunction(role: string, handler: string): JsonObject {
   };
 }
 
+/** Its properties alone. */
+function lambdaProperties(handler: string): JsonObject {
+  return lambdaFunction('Role', handler).Properties as JsonObject;
+}
+
 /** The template with statements for the function's role, and resources more or other. */
 function template(statements: Json[], more: JsonObject = {}): JsonObject {
   const policy = { Version: '2012-10-17', Statement: statements };
@@ -303,15 +308,42 @@ describe('a template that is not understood is not deployed', () => {
       'Lambda may not take the role',
     ],
     [
+      'a right to trace that comes too late',
+      [READ_TABLE],
+      {
+        Early: {
+          ...lambdaFunction('Role', 'a.b'),
+          Properties: { ...lambdaProperties('a.b'), TracingConfig: { Mode: 'Active' } },
+        },
+      },
+      'does not have permissions to call PutTraceSegments on XRAY (xray:PutTraceSegments on * is not allowed',
+    ],
+    [
+      'a machine whose role may not deliver logs',
+      [READ_TABLE],
+      {
+        MachineRole: {
+          Type: 'AWS::IAM::Role',
+          Properties: { AssumeRolePolicyDocument: trust('states.amazonaws.com') },
+        },
+        Machine: {
+          Type: 'AWS::StepFunctions::StateMachine',
+          Properties: {
+            RoleArn: arnOf('MachineRole'),
+            DefinitionString: '{"StartAt":"A","States":{"A":{"Type":"Succeed"}}}',
+            LoggingConfiguration: { Level: 'ALL' },
+          },
+        },
+      },
+      'not authorized to access the Log Destination (logs:CreateLogDelivery on * is not allowed',
+    ],
+    [
       'an asset that is not there',
       [READ_TABLE],
       {
         Other: {
           ...lambdaFunction('Role', 'a.b'),
-          Properties: {
-            ...(lambdaFunction('Role', 'a.b').Properties as JsonObject),
-            Code: { S3Key: 'x.zip' },
-          },
+          Properties: { ...lambdaProperties('a.b'), Code: { S3Key: 'x.zip' } },
         },
       },
       'Other/Code: "x.zip"',
