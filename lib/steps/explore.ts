@@ -10,6 +10,7 @@ import { resultValue } from '../downstream/value.ts';
 import { putCatalog } from '../store/catalog.ts';
 import type { Store } from '../store/store.ts';
 import { putBlob } from '../store/values.ts';
+import { observedCall } from './call/observed.ts';
 import type { CatalogAnswer, CatalogRequest, TryAnswer, TryRequest } from './explore-protocol.ts';
 import { stepErrorOf } from './failure.ts';
 import { bytesOf, sampleOf } from './sample.ts';
@@ -58,14 +59,16 @@ export async function answerTry(pool: Pool, env: TryEnvironment, request: TryReq
     if (request.readOnly === true) requireReadOnly(pool, info);
     // It may have been cancelled while its server was starting.
     if (!(await isTryOpen(store, request.run))) throw cancelled();
-    const result = await callTool(pool, {
-      ...place,
-      arguments: request.params,
-      hops: request.hops ?? 0,
-      run: request.run,
-      signal: watch.signal,
-      ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
-    });
+    const result: ToolResult = await observedCall(env, place, () =>
+      callTool(pool, {
+        ...place,
+        arguments: request.params,
+        hops: request.hops ?? 0,
+        run: request.run,
+        signal: watch.signal,
+        ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+      }),
+    );
     const stored = await storeBlobs(result, (bytes, mimeType) =>
       putBlob(store, request.run, bytes, mimeType),
     );
