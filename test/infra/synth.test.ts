@@ -1,13 +1,14 @@
-/** `cdk synth` itself, by the CDK's own command, with the functions' real bundles: the same twice, whole assets, and refused in its own words. */
+/** `cdk synth` itself, by the CDK's own command: whole assets, the same each time, refused in its own words. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../lib/blueprint/json.ts';
 import { projectRoot } from '../../lib/cli/project.ts';
 import { readAssembly } from '../../rehearsal/template/assembly.ts';
-import type { Template } from './synthesized.ts';
+import { resource, synthesizeTemplate, type Template } from './synthesized.ts';
 
 const ROOT = projectRoot();
 const CDK = join(ROOT, 'node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -31,20 +32,23 @@ async function cdkSynth(out: string, ...args: string[]): Promise<string> {
 }
 
 describe('cdk synth', () => {
-  it('needs no account, passes cdk-nag, and gives the same twice', async () => {
-    const outputs = [await cdkSynth('one'), await cdkSynth('two')];
-    const texts = await Promise.all(
-      outputs.map((output) => readFile(join(output, 'mwe.template.json'), 'utf8')),
+  it('needs no account, passes cdk-nag, and puts everything into the assets', async () => {
+    const output = await cdkSynth('cdk.out');
+    const template = JSON.parse(await readFile(join(output, 'mwe.template.json'), 'utf8')) as Template;
+    const assembly = readAssembly(output);
+    const asset = (id: string) => {
+      const { Code } = resource(template, 'AWS::Lambda::Function', id).Properties;
+      return assembly.assetOf(String((Code as JsonObject).S3Key)) ?? '';
+    };
+    expect(await readdir(asset('McpEndpoint'))).toContain('index.mjs');
+    expect(await readdir(asset('CallTool'))).toEqual(
+      expect.arrayContaining(['index.mjs', 'mcp.json', 'servers']),
     );
-    expect(texts[0]).toBe(texts[1]);
-    const template = JSON.parse(texts[0] ?? '') as Template;
-    const assembly = readAssembly(outputs[0] ?? '');
-    for (const { Type, Properties } of Object.values(template.Resources)) {
-      if (Type !== 'AWS::Lambda::Function') continue;
-      const asset = assembly.assetOf(String((Properties.Code as { S3Key?: unknown }).S3Key));
-      expect(await stat(join(asset ?? '', 'index.mjs'))).toMatchObject({ size: expect.any(Number) });
-    }
-  }, 400_000);
+    expect(await readdir(asset('RunEvents'))).toEqual(expect.arrayContaining(['index.mjs', 'blueprints']));
+    const { blueprints } = resource(template, 'Custom::StackBlueprints', 'Blueprints').Properties;
+    const documents = (blueprints as JsonObject[]).map(({ hash }) => `${String(hash)}.json`);
+    expect((await readdir(join(asset('RunEvents'), 'blueprints'))).sort()).toEqual(documents.sort());
+  }, 300_000);
 
   it('refuses props in its own words', async () => {
     const refused = cdkSynth('bad', '-c', 'mwe={"prefx":"test"}');
@@ -52,5 +56,13 @@ describe('cdk synth', () => {
       stderr: expect.stringContaining('prefx: there is no such prop. Did you mean "prefix"?'),
     });
     await expect(refused).rejects.not.toMatchObject({ stderr: expect.stringContaining('    at ') });
+  });
+
+  // That the same sources give the same bundles is for test/functions/bundles.test.ts.
+  it('gives the same template for the same props', async () => {
+    const props = { prefix: 'same', inspect: 'values' };
+    expect(JSON.stringify(await synthesizeTemplate(props))).toBe(
+      JSON.stringify(await synthesizeTemplate(props)),
+    );
   });
 });

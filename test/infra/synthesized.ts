@@ -56,7 +56,8 @@ export function templateOf(props: JsonObject = {}): Promise<Template> {
   return template;
 }
 
-async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
+/** The same, made anew. */
+export async function synthesizeTemplate(mwe: JsonObject): Promise<Template> {
   const outdir = await mkdtemp(join(tmpdir(), 'mwe-cdk-out-'));
   try {
     const app = { context: { mwe }, outdir };
