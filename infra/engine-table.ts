@@ -56,15 +56,18 @@ export class EngineTable extends Construct {
   }
 }
 
-/** CloudFormation's members as the CDK's L1 writes them: `AttributeName` → `attributeName`, all the way down. */
-// biome-ignore lint/suspicious/noExplicitAny: the shape follows from the input, which DynamoDB's own types check.
-function lowerCamel(value: unknown): any {
-  if (Array.isArray(value)) return value.map(lowerCamel);
+/**
+ * CloudFormation's members as the CDK's L1 writes them: `AttributeName` → `attributeName`, all the way down. `T` is what the L1
+ * wants there; that it is so follows from the input, which DynamoDB's own types check.
+ */
+function lowerCamel<T>(value: unknown): T {
+  return renamed(value) as T;
+}
+
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renamed);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [
-      key.charAt(0).toLowerCase() + key.slice(1),
-      lowerCamel(each),
-    ]),
+    Object.entries(value).map(([key, each]) => [key.charAt(0).toLowerCase() + key.slice(1), renamed(each)]),
   );
 }
