@@ -50,18 +50,27 @@ async function main(argv: readonly string[]): Promise<number> {
   const assets = shareAssets();
   const played: Deployment[] = [];
   const failures: string[] = [];
-  const stop = onSignal(() => played.map((deployment) => deployment.close()));
-  try {
-    for (const play of PLAYS) {
-      const scenarios = play.scenarios.filter(({ name }) => wanted(only, play, name));
-      if (scenarios.length === 0) continue;
-      failures.push(...(await perform({ ...play, scenarios }, { folder, assets, log }, played)));
-    }
-  } finally {
-    stop();
+  const clean = async (): Promise<PromiseSettledResult<void>[]> => {
     const closing = await Promise.allSettled(played.map((deployment) => deployment.close()));
     await assets.remove();
     await rm(folder, { recursive: true, force: true });
+    return closing;
+  };
+  const interrupted = new AbortController();
+  const stop = onSignal(() => {
+    interrupted.abort();
+    return clean();
+  });
+  const workshop: Workshop = { folder, assets, log, interrupted: interrupted.signal };
+  try {
+    for (const play of PLAYS) {
+      const scenarios = play.scenarios.filter(({ name }) => wanted(only, play, name));
+      if (scenarios.length === 0 || interrupted.signal.aborted) continue;
+      failures.push(...(await perform({ ...play, scenarios }, workshop, played)));
+    }
+  } finally {
+    stop();
+    const closing = await clean();
     failures.push(...closing.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : [])));
   }
   const judged = played.map(judgeCalls);
@@ -85,6 +94,8 @@ interface Workshop {
   folder: string;
   assets: SharedAssets;
   log(line: string): void;
+  /** Aborted: nothing more is begun or told. */
+  interrupted: AbortSignal;
 }
 
 /** Plays one play on a deployment of its own. @returns what went wrong */
@@ -101,10 +112,11 @@ async function perform(play: Play, workshop: Workshop, played: Deployment[]): Pr
         return synthesizeInto(other, play, workshop.assets.withBlueprints(other, blueprints));
       },
     });
-    const failures = await enact(play, stage);
+    const failures = await enact(play, stage, workshop.interrupted);
     await deployment.close();
     return failures;
   } catch (error) {
+    if (workshop.interrupted.aborted) return [];
     // Without a deployment there is nothing to play, but the other plays have theirs.
     const why = error instanceof Error ? error.message : String(error);
     stdio.err(`${play.name}: FAILED: ${why}`);
@@ -141,7 +153,11 @@ async function raise(play: Play, folder: string, { assets, log }: Workshop): Pro
 }
 
 /** Plays the scenarios one after the other; one that fails does not keep the rest from being played. */
-async function enact(play: Play, stage: ReturnType<typeof createStage>): Promise<string[]> {
+async function enact(
+  play: Play,
+  stage: ReturnType<typeof createStage>,
+  interrupted: AbortSignal,
+): Promise<string[]> {
   const failures: string[] = [];
   for (const scenario of play.scenarios) {
     const name = `${play.name}: ${scenario.name}`;
@@ -151,6 +167,7 @@ async function enact(play: Play, stage: ReturnType<typeof createStage>): Promise
       await scenario.run(stage);
       stdio.err(`  ok      ${scenario.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
     } catch (error) {
+      if (interrupted.aborted) break;
       const why = error instanceof Error ? error.message : String(error);
       stdio.err(`  FAILED  ${scenario.name}: ${why}`);
       failures.push(`${name}: ${why}`);
@@ -161,10 +178,13 @@ async function enact(play: Play, stage: ReturnType<typeof createStage>): Promise
   return failures;
 }
 
-/** Ends what is running on Ctrl-C. @returns what takes the handler away again. */
-function onSignal(close: () => Promise<unknown>[]): () => void {
+/** Leaves nothing behind on Ctrl-C. @returns what takes the handler away again. */
+function onSignal(clean: () => Promise<unknown>): () => void {
   const handler = (): void => {
-    void Promise.allSettled(close()).then(() => process.exit(EXIT.interrupted));
+    // What is being made while it is taken down may fail; then there is a file less to remove.
+    void clean()
+      .catch(() => undefined)
+      .then(() => process.exit(EXIT.interrupted));
   };
   process.once('SIGINT', handler);
   process.once('SIGTERM', handler);

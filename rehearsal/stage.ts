@@ -101,7 +101,7 @@ export async function eventually<T>(
     const found = await look();
     if (found !== undefined) return found;
     check(Date.now() < until, `${what} did not happen within ${limitMs / 1000} s`);
-    await sleep(100);
+    await sleep(250);
   }
 }
 

@@ -18,7 +18,13 @@ import { mint } from '../tokens.ts';
 
 export const bearerPlay: Play = {
   name: 'bearer',
-  props: { auth: { mode: 'bearer' }, callTool: 'all', deletionProtection: false },
+  props: {
+    auth: { mode: 'bearer' },
+    callTool: 'all',
+    deletionProtection: false,
+    // One principal does what many would: whoever waits here looks four times a second.
+    limits: { requestsPerMinute: 10_000 },
+  },
   async admin(deployment) {
     await tokensOfScopes(deployment);
     return mint(deployment, 'admin', SCOPES);
