@@ -35,6 +35,7 @@ export interface ClientConfig {
   requestHandler: {
     connectionTimeout: number;
     requestTimeout: number;
+    throwOnRequestTimeout: boolean;
     httpAgent: { keepAlive: boolean; maxSockets: number };
     httpsAgent: { keepAlive: boolean; maxSockets: number };
   };
@@ -57,6 +58,8 @@ export function clientConfig(config: AwsConfig, requestTimeoutMs = 60_000): Clie
     requestHandler: {
       connectionTimeout: 5_000,
       requestTimeout: requestTimeoutMs,
+      // Without it the SDK only prints a warning and waits on, in a function until its own time is over.
+      throwOnRequestTimeout: true,
       httpAgent: agent,
       httpsAgent: agent,
     },
