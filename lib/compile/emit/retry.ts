@@ -5,7 +5,7 @@
  * in red, whatever the blueprint says about its steps.
  *
  * Source: Step Functions developer guide, "Handling errors in Step Functions workflows" and "Best practices for Step
- * Functions: handle transient Lambda service exceptions".
+ * Functions: handle transient Lambda service exceptions"; Lambda API reference, Invoke (errors).
  */
 import type { Catcher, Retrier } from '../../asl/types.ts';
 import { ERROR_KINDS } from '../../blueprint/errors.ts';
@@ -13,13 +13,25 @@ import type { Json } from '../../blueprint/json.ts';
 import { BUSY } from '../protocol.ts';
 
 const PLATFORM_ERRORS = [
-  'Lambda.TooManyRequestsException',
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
   'Lambda.SdkClientException',
   'Lambda.ClientExecutionTimeoutException',
   'Lambda.Unknown',
   'Sandbox.Timedout',
+  // What the answer of a container that ended names itself, before it is Lambda.Unknown.
+  'Runtime.ExitError',
+  'Runtime.OutOfMemory',
+];
+
+/**
+ * The function did not even start: the account has no free execution (a new one has ten), or a function that lay idle in a network is
+ * being set up. It is waited for as an earlier delivery is: as long as others may hold what it lacks.
+ */
+const NOT_STARTED_ERRORS = [
+  'Lambda.TooManyRequestsException',
+  'Lambda.ResourceNotReadyException',
+  'Lambda.ResourceConflictException',
 ];
 
 const MAX_BUSY_DELAY_SECONDS = 30;
@@ -38,7 +50,7 @@ export function redelivery(functionTimeoutSeconds: number): Retrier[] {
       JitterStrategy: 'FULL',
     },
     {
-      ErrorEquals: [BUSY],
+      ErrorEquals: [BUSY, ...NOT_STARTED_ERRORS],
       IntervalSeconds: 1,
       MaxAttempts: busyAttempts(functionTimeoutSeconds + BUSY_MARGIN_SECONDS),
       BackoffRate: 2,

@@ -19,16 +19,34 @@ describe('a redelivery', () => {
     expect(at(-1) - at(0)).toBeGreaterThan(930);
   });
 
-  it('repeats what the platform lost, a few times', async () => {
+  it.each(['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.ExitError', 'Runtime.OutOfMemory'])(
+    'repeats what the platform lost, a few times: %s',
+    async (error) => {
+      let times = 0;
+      const run = await runBlueprint(ONE, {
+        answer: () => {
+          times += 1;
+          return error;
+        },
+      });
+      expect(run.outcome).toMatchObject({ status: 'FAILED', error });
+      expect(times).toBe(7);
+    },
+  );
+
+  it.each([
+    'Lambda.TooManyRequestsException',
+    'Lambda.ResourceNotReadyException',
+    'Lambda.ResourceConflictException',
+  ])('waits until there is a free execution, as long as others may hold them: %s', async (error) => {
     let times = 0;
     const run = await runBlueprint(ONE, {
       answer: () => {
         times += 1;
-        return 'Lambda.Unknown';
+        return times <= 36 ? error : undefined;
       },
     });
-    expect(run.outcome).toMatchObject({ status: 'FAILED', error: 'Lambda.Unknown' });
-    expect(times).toBe(7);
+    expect(run.outcome.status).toBe('SUCCEEDED');
   });
 });
 
