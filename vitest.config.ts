@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
+    // Most tests wait for processes and sockets: two files at once even where there are two processors, of which vitest would leave one.
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // As lib/store/aws-config.ts does for our own clients: some tests make theirs before it is loaded.

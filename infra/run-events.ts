@@ -93,7 +93,11 @@ export class RunEvents extends Construct {
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [{ prefix: arns.machinePrefix }] },
+        detail: {
+          stateMachineArn: [{ prefix: arns.machinePrefix }],
+          // Not the children of distributed maps (`…:execution:mwe-sync/rows:UUID`): a run is its parent, and there may be thousands.
+          executionArn: [{ 'anything-but': { wildcard: '*/*' } }],
+        },
       },
       targets: [
         new LambdaFunction(target, {

@@ -1,6 +1,6 @@
 /**
  * Event patterns of EventBridge, as far as the template uses them: objects down to lists of what a field may be, which are strings,
- * numbers, booleans and null as they are, and `{ "prefix": … }`. All fields of a pattern must match, of a list one entry.
+ * numbers, booleans and null as they are, `{ "prefix": … }` and `{ "anything-but": { "wildcard": … } }`. All fields of a pattern must match, of a list one entry.
  * Source: EventBridge user guide, "Creating event patterns" and "Comparison operators".
  */
 import { isJsonObject, type Json, type JsonObject } from '../lib/blueprint/json.ts';
@@ -22,8 +22,18 @@ export function checkPattern(pattern: JsonObject, place: string): void {
 function checkEntry(entry: Json, place: string): void {
   if (!Array.isArray(entry) && !isJsonObject(entry)) return;
   const keys = isJsonObject(entry) ? Object.keys(entry) : [];
-  if (isJsonObject(entry) && keys.length === 1 && typeof entry.prefix === 'string') return;
-  throw new UnknownToRehearsal(place, JSON.stringify(entry), 'values and { "prefix": "…" }');
+  if (isJsonObject(entry) && keys.length === 1) {
+    if (typeof entry.prefix === 'string' || excludedBy(entry) !== undefined) return;
+  }
+  const known = 'values, { "prefix": "…" } and { "anything-but": { "wildcard": "…" } }';
+  throw new UnknownToRehearsal(place, JSON.stringify(entry), known);
+}
+
+/** The wildcard of an `anything-but`; undefined: the entry is none. */
+function excludedBy(entry: JsonObject): string | undefined {
+  const excluded = entry['anything-but'];
+  if (!isJsonObject(excluded) || Object.keys(excluded).length !== 1) return undefined;
+  return typeof excluded.wildcard === 'string' ? excluded.wildcard : undefined;
 }
 
 /** Whether an event is one that a checked pattern means. */
@@ -37,6 +47,14 @@ export function matchesEvent(pattern: JsonObject, event: JsonObject): boolean {
 }
 
 function means(entry: Json, value: Json): boolean {
-  if (isJsonObject(entry)) return typeof value === 'string' && value.startsWith(String(entry.prefix));
-  return entry === value;
+  if (!isJsonObject(entry)) return entry === value;
+  if (typeof value !== 'string') return false;
+  const excluded = excludedBy(entry);
+  return excluded === undefined ? value.startsWith(String(entry.prefix)) : !matchesWildcard(excluded, value);
+}
+
+/** `*` is any text, also none; everything else is itself. */
+function matchesWildcard(wildcard: string, value: string): boolean {
+  const parts = wildcard.split('*').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[^]*')}$`).test(value);
 }

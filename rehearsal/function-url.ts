@@ -55,7 +55,7 @@ async function answer(url: FunctionUrl, request: IncomingMessage, response: Serv
         headed = true;
         response.writeHead(head.statusCode, {
           'x-amzn-RequestId': randomUUID(),
-          ...head.headers,
+          ...renamed(head.headers),
           ...(head.cookies === undefined ? {} : { 'set-cookie': [...head.cookies] }),
         });
         response.flushHeaders();
@@ -75,6 +75,18 @@ async function answer(url: FunctionUrl, request: IncomingMessage, response: Serv
       },
     },
     gone.signal,
+  );
+}
+
+/** What Lambda keeps to itself in an answer comes under another name, as public reports of deployed function URLs have it. */
+const REMAPPED = ['www-authenticate'];
+
+function renamed<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      REMAPPED.includes(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name,
+      value,
+    ]),
   );
 }
 

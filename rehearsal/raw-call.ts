@@ -31,7 +31,7 @@ export async function callTool(
 
 /** From an HTTP challenge (OAuth), or from the answer of the tool. */
 function scopeIn(response: Response, body: string): string | undefined {
-  const challenge = response.headers.get('www-authenticate') ?? '';
+  const challenge = response.headers.get('x-amzn-remapped-www-authenticate') ?? '';
   if (response.status === 403 && challenge.includes('insufficient_scope')) {
     return /scope="([^"]+)"/.exec(challenge)?.[1];
   }

@@ -51,7 +51,7 @@ const badTokens: Scenario = {
       ],
     ] as const) {
       const answer = await callTool(stage.mcp, headers, 'list_workflows', {});
-      const challenge = answer.headers.get('www-authenticate') ?? '';
+      const challenge = answer.headers.get('x-amzn-remapped-www-authenticate') ?? '';
       check(answer.status === 401, `${what} should be answered with 401`, { status: answer.status });
       check(
         challenge.includes('resource_metadata='),

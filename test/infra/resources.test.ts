@@ -234,6 +234,7 @@ describe('status events', () => {
         'detail-type': ['Step Functions Execution Status Change'],
         detail: {
           stateMachineArn: [{ prefix: 'arn:<Partition>:states:<Region>:<AccountId>:stateMachine:mwe-' }],
+          executionArn: [{ 'anything-but': { wildcard: '*/*' } }],
         },
       },
       Targets: [
@@ -317,6 +318,57 @@ describe('status events', () => {
 describe('schedules', () => {
   it('have a group of their own', () => {
     expect(properties('AWS::Scheduler::ScheduleGroup', 'Schedules')).toEqual({ Name: 'mwe-schedules' });
+  });
+});
+
+describe('what has a name of its own', () => {
+  // CloudFormation makes the new one before it deletes the old: under another logical id an update ends with "already exists".
+  it('keeps its logical id', () => {
+    const NAMES = [
+      'FunctionName',
+      'RoleName',
+      'LogGroupName',
+      'AlarmName',
+      'DashboardName',
+      'StateMachineName',
+    ];
+    const named = Object.entries(template.Resources).flatMap(([id, { Type, Properties }]) => {
+      const ownName = /^AWS::(Scheduler|Events)::/.test(Type);
+      return ownName || NAMES.some((name) => Properties[name] !== undefined) ? [`${Type} ${id}`] : [];
+    });
+    expect(named.sort()).toMatchInlineSnapshot(`
+      [
+        "AWS::CloudWatch::Alarm MonitoringCallToolThrottles21634937",
+        "AWS::CloudWatch::Alarm MonitoringEndpointErrors70DFD396",
+        "AWS::CloudWatch::Alarm MonitoringEndpointThrottles8506B3A5",
+        "AWS::CloudWatch::Alarm MonitoringEventsFailed5F246C81",
+        "AWS::CloudWatch::Alarm MonitoringRequestsFailed1BFD7B77",
+        "AWS::CloudWatch::Alarm MonitoringRunEventsErrors4E62DC10",
+        "AWS::CloudWatch::Alarm MonitoringRunEventsThrottlesC9A5D63C",
+        "AWS::CloudWatch::Alarm MonitoringRunsFailed5AF0A1CE",
+        "AWS::CloudWatch::Alarm MonitoringSchedulesDropped0652856C",
+        "AWS::CloudWatch::Dashboard MonitoringDashboard0C3675C6",
+        "AWS::Events::Rule RunEventsStatusChange484DCF84",
+        "AWS::Events::Rule RunEventsSweep41E032D4",
+        "AWS::IAM::Role MachinesRoleF49D2AE3",
+        "AWS::IAM::Role SchedulesRole523D57EE",
+        "AWS::Lambda::EventInvokeConfig RunEventsRetries01CA88A1",
+        "AWS::Lambda::Function CallToolFunction8F264E25",
+        "AWS::Lambda::Function McpEndpointFunction1A8121E2",
+        "AWS::Lambda::Function RunEventsFunction15C6A41B",
+        "AWS::Lambda::Permission McpEndpointUrlInvokeByUrl0ADE222A6",
+        "AWS::Lambda::Permission McpEndpointUrlInvokeUrl08AEF32C1",
+        "AWS::Lambda::Permission RunEventsStatusChangeAllowEventRulemweRunEventsFunction5292B005D581533D",
+        "AWS::Lambda::Permission RunEventsSweepAllowEventRulemweRunEventsFunction5292B005BD5282BE",
+        "AWS::Logs::LogGroup CallToolFunctionLogs8B3772C9",
+        "AWS::Logs::LogGroup MachinesExecutions7F31796E",
+        "AWS::Logs::LogGroup McpEndpointFunctionLogs385B902D",
+        "AWS::Logs::LogGroup RunEventsFunctionLogsD36A28E1",
+        "AWS::Scheduler::Schedule BlueprintshelloSchedulenightly7D8D83C5",
+        "AWS::Scheduler::ScheduleGroup SchedulesGroupC7F67308",
+        "AWS::StepFunctions::StateMachine BlueprintshelloMachine5739E03B",
+      ]
+    `);
   });
 });
 

@@ -35,6 +35,21 @@ describe('matchesEvent', () => {
       false,
     ],
     ['a prefix of a number', { detail: { count: [{ prefix: '3' }] } }, false],
+    [
+      'anything but a wildcard that does not match',
+      { detail: { stateMachineArn: [{ 'anything-but': { wildcard: '*/*' } }] } },
+      true,
+    ],
+    [
+      'anything but a wildcard that matches',
+      { detail: { stateMachineArn: [{ 'anything-but': { wildcard: 'arn:*:mwe-a' } }] } },
+      false,
+    ],
+    [
+      'a wildcard in which a dot is a dot',
+      { source: [{ 'anything-but': { wildcard: 'aws?states' } }], detail: { status: ['FAILED'] } },
+      true,
+    ],
     ['a number', { detail: { count: [3] } }, true],
     ['null', { detail: { gone: [null] } }, true],
     ['one entry of a list', { resources: ['arn:b'] }, true],
@@ -49,6 +64,11 @@ describe('matchesEvent', () => {
 describe('checkPattern refuses', () => {
   const cases: [string, JsonObject, string][] = [
     ['an operator', { detail: { status: [{ 'anything-but': ['SUCCEEDED'] }] } }, 'pattern/detail/status'],
+    [
+      'another anything-but',
+      { source: [{ 'anything-but': { suffix: '/x' } }] },
+      'pattern/source: {"anything-but":{"suffix":"/x"}}',
+    ],
     ['a prefix with more beside it', { source: [{ prefix: 'a', suffix: 'b' }] }, 'pattern/source'],
     ['alternatives', { $or: [{ source: ['a'] }] }, 'pattern/$or'],
     ['a value that is no list', { source: 'aws.states' }, 'pattern/source: "aws.states"'],

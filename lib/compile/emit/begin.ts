@@ -10,10 +10,10 @@ import { BEGIN, DUPLICATE } from '../plan/names.ts';
 import { ABI, DUPLICATE as DUPLICATE_ERROR } from '../protocol.ts';
 import { redelivery } from './retry.ts';
 import { addState, type Scope } from './scope.ts';
-import { INVOKE, invocation, taskTimeout } from './task.ts';
+import { INVOKE, invocation, TASK_TIMEOUT_SECONDS } from './task.ts';
 
 export function emitBegin(scope: Scope, next: string): void {
-  const { program, hash, target } = scope.plan;
+  const { program, hash } = scope.plan;
   addState(scope, BEGIN, {
     Type: 'Task',
     Comment: 'Opens the run, fills in defaults, checks the parameters',
@@ -41,8 +41,8 @@ export function emitBegin(scope: Scope, next: string): void {
         at: '',
       },
     },
-    TimeoutSeconds: taskTimeout(scope),
-    Retry: redelivery(target.functionTimeoutSeconds),
+    TimeoutSeconds: TASK_TIMEOUT_SECONDS,
+    Retry: redelivery(),
     Catch: [{ ErrorEquals: [DUPLICATE_ERROR], Next: DUPLICATE, Output: {} }],
     Next: next,
   });

@@ -3,7 +3,7 @@ import { FINISH } from '../plan/names.ts';
 import { stepPayload } from './payload.ts';
 import { redelivery } from './retry.ts';
 import { addState, type Scope } from './scope.ts';
-import { INVOKE, invocation, taskTimeout } from './task.ts';
+import { INVOKE, invocation, TASK_TIMEOUT_SECONDS } from './task.ts';
 
 export function emitFinish(scope: Scope): void {
   addState(scope, FINISH, {
@@ -12,8 +12,8 @@ export function emitFinish(scope: Scope): void {
     Resource: INVOKE,
     Arguments: invocation(scope, stepPayload('finish', '')),
     Output: { run: '{% $states.input.task.run %}' },
-    TimeoutSeconds: taskTimeout(scope),
-    Retry: redelivery(scope.plan.target.functionTimeoutSeconds),
+    TimeoutSeconds: TASK_TIMEOUT_SECONDS,
+    Retry: redelivery(),
     End: true,
   });
 }

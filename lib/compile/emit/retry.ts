@@ -7,6 +7,7 @@
  * Source: Step Functions developer guide, "Handling errors in Step Functions workflows" and "Best practices for Step
  * Functions: handle transient Lambda service exceptions"; Lambda API reference, Invoke (errors).
  */
+import { MAX_FUNCTION_SECONDS } from '../../asl/limits.ts';
 import type { Catcher, Retrier } from '../../asl/types.ts';
 import { ERROR_KINDS } from '../../blueprint/errors.ts';
 import type { Json } from '../../blueprint/json.ts';
@@ -35,11 +36,14 @@ const NOT_STARTED_ERRORS = [
 ];
 
 const MAX_BUSY_DELAY_SECONDS = 30;
-/** Past the function's limit: a lease of 30 s, renewed at the last moment, and some. */
-const BUSY_MARGIN_SECONDS = 120;
+/**
+ * Lambda's longest time, and past it a lease of 30 s, renewed at the last moment, and some. Not the time that the function has as the
+ * machine is compiled: a machine outlives that setting.
+ */
+const BUSY_SECONDS = MAX_FUNCTION_SECONDS + 120;
 
 /** Retry of every task of call-tool. */
-export function redelivery(functionTimeoutSeconds: number): Retrier[] {
+export function redelivery(): Retrier[] {
   return [
     {
       ErrorEquals: [...PLATFORM_ERRORS],
@@ -52,7 +56,7 @@ export function redelivery(functionTimeoutSeconds: number): Retrier[] {
     {
       ErrorEquals: [BUSY, ...NOT_STARTED_ERRORS],
       IntervalSeconds: 1,
-      MaxAttempts: busyAttempts(functionTimeoutSeconds + BUSY_MARGIN_SECONDS),
+      MaxAttempts: busyAttempts(BUSY_SECONDS),
       BackoffRate: 2,
       MaxDelaySeconds: MAX_BUSY_DELAY_SECONDS,
     },

@@ -2,6 +2,7 @@
  * The states that all step types are made of: a task of call-tool, the Choice that reads its answer, the Wait before it
  * is sent again, and the constant that ends an iteration.
  */
+import { MAX_FUNCTION_SECONDS } from '../../asl/limits.ts';
 import type { Catcher, ChoiceRule, TaskState } from '../../asl/types.ts';
 import type { Json } from '../../blueprint/json.ts';
 import { nextOf, waitOf } from '../plan/names.ts';
@@ -12,8 +13,11 @@ import { redelivery, stepFailures } from './retry.ts';
 import { addState, failureState, type Scope } from './scope.ts';
 
 export const INVOKE = 'arn:aws:states:::lambda:invoke';
-/** A Task's limit is the function's and a little more: the function's own end is heard of first. */
-const TASK_MARGIN_SECONDS = 60;
+/**
+ * A Task's limit is the longest that a function may work and a little more: the function's own end is heard of first. A machine
+ * outlives the function's setting, so a limit by that would end tasks of a function that has been given more time since.
+ */
+export const TASK_TIMEOUT_SECONDS = MAX_FUNCTION_SECONDS + 60;
 
 export interface TaskDetails {
   comment: string;
@@ -30,15 +34,14 @@ export interface TaskDetails {
  *       "TimeoutSeconds": 960, "Retry": […], "Catch": […], "Next": "…" }
  */
 export function addTask(scope: Scope, name: string, details: TaskDetails): void {
-  const { functionTimeoutSeconds } = scope.plan.target;
   const state: TaskState = {
     Type: 'Task',
     Comment: details.comment,
     Resource: INVOKE,
     Arguments: invocation(scope, stepPayload(details.op, details.step)),
     Output: details.output,
-    TimeoutSeconds: taskTimeout(scope),
-    Retry: redelivery(functionTimeoutSeconds),
+    TimeoutSeconds: TASK_TIMEOUT_SECONDS,
+    Retry: redelivery(),
   };
   if (details.catches !== undefined) state.Catch = [details.catches];
   state.Next = details.next;
@@ -47,10 +50,6 @@ export function addTask(scope: Scope, name: string, details: TaskDetails): void 
 
 export function invocation(scope: Scope, payload: Json): Json {
   return { FunctionName: scope.plan.target.callToolArn, Payload: payload };
-}
-
-export function taskTimeout(scope: Scope): number {
-  return scope.plan.target.functionTimeoutSeconds + TASK_MARGIN_SECONDS;
 }
 
 /** The Catch of a step's task, or nothing where its failure ends the run. */

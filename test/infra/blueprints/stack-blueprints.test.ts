@@ -149,7 +149,8 @@ describe('a version', () => {
     expect(idsOf(synthesize(folder, { includeData: true }).template)).not.toEqual(before);
     expect(idsOf(synthesize(folder, { tracing: false }).template)).not.toEqual(before);
     const target = { callToolArn: CALL_TOOL, functionTimeoutSeconds: 600 };
-    expect(idsOf(synthesize(folder, { target }).template)).not.toEqual(before);
+    // A machine outlives the function's time limit, so it does not hold it.
+    expect(idsOf(synthesize(folder, { target }).template)).toEqual(before);
     // Where its definition stands is no change.
     expect(idsOf(synthesize(folder, { inlineBytes: 0 }).template)).toEqual(before);
   });
