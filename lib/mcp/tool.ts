@@ -21,6 +21,7 @@ export interface EndpointTool<Input extends z.ZodObject = z.ZodObject, Output ex
   name: string;
   /** Short: the whole tools/list stays under 2,500 tokens. */
   description: string;
+  /** What differs from the protocol's defaults, and always readOnlyHint: agents pay for each. */
   annotations: ToolAnnotations;
   input: Input;
   output: Output;

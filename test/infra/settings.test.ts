@@ -92,7 +92,7 @@ describe('props', () => {
       DefinitionSubstitutions: { CallToolArn: '<CallToolFunction.Arn>' },
     });
     expect(properties('AWS::StepFunctions::StateMachine', 'Blueprints').DefinitionString).toMatchObject({
-      'Fn::Join': ['\n', expect.arrayContaining([expect.stringContaining('"TimeoutSeconds": 660')])],
+      'Fn::Join': ['\n', expect.arrayContaining([expect.stringContaining('"TimeoutSeconds": 960')])],
     });
     expect(readable(properties('AWS::Scheduler::Schedule', 'Blueprints'))).toMatchObject({
       GroupName: '<SchedulesGroup>',

@@ -129,8 +129,8 @@ describe('what the endpoint refuses', () => {
 });
 
 describe('what an agent pays', () => {
-  it('tools/list fits into 2,500 tokens', async () => {
-    const client = await (CLIENTS['the v1 SDK client (2025 revision)'] as () => Promise<AnyClient>)();
+  it.each(Object.entries(CLIENTS))('tools/list fits into 2,500 tokens: %s', async (_, connect) => {
+    const client = await (connect as () => Promise<AnyClient>)();
     const { tools } = await client.listTools();
     await client.close();
     expect(encode(JSON.stringify(tools)).length).toBeLessThan(2500);

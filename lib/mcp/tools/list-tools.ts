@@ -4,7 +4,7 @@ import { defineTool } from '../tool.ts';
 export const listTools = defineTool({
   name: 'list_tools',
   description: 'Downstream tools that blueprints can call. Few matches come with their schemas.',
-  annotations: { readOnlyHint: true, openWorldHint: true },
+  annotations: { readOnlyHint: true },
   input: z.strictObject({
     server: z.string().optional(),
     query: z.string().optional().describe('words in the name or description'),

@@ -9,7 +9,7 @@ export const runWorkflow = defineTool({
   name: 'run_workflow',
   description:
     'Run a workflow without a model in the loop. Still RUNNING after `wait` seconds: follow it with get_run.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  annotations: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
     id: workflowId,
     params,
