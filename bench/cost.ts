@@ -5,11 +5,11 @@
  *
  *     cost = transitions × T + invocations × L + seconds × memory × G + writes × W + reads × R + puts × P + gets × Q
  *
- * Prices: us-east-1 as AWS lists them, without the free tier. A written item counts as one write unit (they are below 1 KiB but for
- * journals, counted by size), a consistently read one as one read unit.
+ * Prices: us-east-1 as AWS lists them, without the free tier. A key that is read counts one read unit, an item that
+ * is put one write unit a KiB of its request; an update counts one, though a record over 1 KiB takes two.
  */
-import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { GetExecutionHistoryCommand, type HistoryEvent, SFNClient } from '@aws-sdk/client-sfn';
 import type { Json, JsonObject } from '../lib/blueprint/json.ts';
 import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../lib/store/aws-config.ts';
@@ -30,7 +30,6 @@ const PRICE = {
 const CALL_TOOL_GB = 1769 / 1024;
 /** A run's record enters three indexes at its start and leaves one at its end. */
 const INDEX_WRITES_PER_RUN = 4;
-/** What CloudWatch and Secrets Manager take for a deployment a month is in docs/deploy.md. */
 
 interface Workload {
   name: string;
@@ -124,30 +123,45 @@ interface Counts {
   gets: number;
 }
 
-/** Counts what this process asks of the stand-ins. @returns the counts so far; `stop` ends it. */
+/** Counts what the stand-ins are asked, as they hear it. @returns the counts so far; `stop` ends it. */
 function countRequests(engine: RunningEngine): { counts: Counts; stop(): void } {
   const counts: Counts = { writes: 0, reads: 0, puts: 0, gets: 0 };
-  const [dynamodb, s3] = [engine.endpoints.dynamodb, engine.endpoints.s3].map((url) => new URL(url).port);
+  const portOf = (url: string): number => Number(new URL(url).port);
+  const [dynamodb, s3] = [portOf(engine.endpoints.dynamodb), portOf(engine.endpoints.s3)];
   const onRequest = (message: unknown): void => {
-    const { request } = message as { request: ClientRequest };
-    const port = String(request.getHeader('host')).split(':')[1];
+    const { request } = message as { request: IncomingMessage };
+    const port = request.socket.localPort;
     if (port === s3) {
       if (request.method === 'PUT') counts.puts += 1;
       else counts.gets += 1;
     }
     if (port !== dynamodb) return;
-    const operation = String(request.getHeader('x-amz-target')).split('.')[1] ?? '';
-    const bytes = Number(request.getHeader('content-length') ?? 0);
-    if (operation === 'BatchGetItem') counts.reads += Math.max(1, Math.round(bytes / KEY_BYTES));
-    else if (operation.startsWith('Get') || operation === 'Query') counts.reads += 1;
-    else counts.writes += Math.max(1, Math.floor(bytes / 1024));
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    whenRead(request, (body) => count(counts, operation, body));
   };
-  channel('http.client.request.start');
-  subscribe('http.client.request.start', onRequest);
-  return { counts, stop: () => unsubscribe('http.client.request.start', onRequest) };
+  subscribe('http.server.request.start', onRequest);
+  return { counts, stop: () => unsubscribe('http.server.request.start', onRequest) };
 }
-/** A key of a batch in the request's JSON, about. */
-const KEY_BYTES = 110;
+
+/** A key that is read counts one, also one of a batch; a put counts the KiB that it has begun, an update one. */
+function count(counts: Counts, operation: string, body: string): void {
+  if (operation === 'BatchGetItem') {
+    const { RequestItems } = JSON.parse(body) as { RequestItems: Record<string, { Keys: unknown[] }> };
+    for (const { Keys } of Object.values(RequestItems)) counts.reads += Keys.length;
+  } else if (operation === 'GetItem' || operation === 'Query') counts.reads += 1;
+  else counts.writes += operation === 'PutItem' ? Math.ceil(body.length / 1024) : 1;
+}
+
+/** Looks at a body as it passes by, without taking it from who reads it. */
+function whenRead(request: IncomingMessage, look: (body: string) => void): void {
+  const chunks: Buffer[] = [];
+  const push = request.push.bind(request);
+  request.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
+    if (chunk === null) look(Buffer.concat(chunks).toString());
+    else chunks.push(chunk);
+    return push(chunk, encoding);
+  };
+}
 
 export async function benchCost(): Promise<Figure[]> {
   const engine = await startRunningEngine({

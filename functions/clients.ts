@@ -7,7 +7,7 @@ import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { SFNClient } from '@aws-sdk/client-sfn';
-import { secretsManagerClient } from '../lib/downstream/secrets-manager.ts';
+import { secretsManagerClient, secretText } from '../lib/downstream/secrets-manager.ts';
 import { clientConfig } from '../lib/store/aws-config.ts';
 import { lazyClient, type Sender } from '../lib/store/lazy-client.ts';
 import { openStore, type Store } from '../lib/store/store.ts';
@@ -67,10 +67,9 @@ export function keptSecret(read: (arn: string) => Promise<string>, arn: string):
 export function secretReaderOf(environment: Environment): (arn: string) => Promise<string> {
   let client: Promise<SecretsManagerClient> | undefined;
   return async (arn) => {
-    const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
     client ??= secretsManagerOf(environment);
-    const { SecretString } = await (await client).send(new GetSecretValueCommand({ SecretId: arn }));
-    if (SecretString === undefined) throw new Error('the secret holds bytes, not a text');
-    return SecretString;
+    const text = await secretText(await client, arn);
+    if (text === undefined) throw new Error('the secret holds bytes, not a text');
+    return text;
   };
 }

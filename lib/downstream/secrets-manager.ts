@@ -24,22 +24,27 @@ export async function secretsManagerClient(
   return new SecretsManagerClient(config);
 }
 
-/** Source: Secrets Manager API reference, GetSecretValue (the current version). */
+/**
+ * The current text of a secret; undefined: it holds bytes. Rejects as the client does.
+ * Source: Secrets Manager API reference, GetSecretValue.
+ */
+export async function secretText(client: SecretsManagerClient, id: string): Promise<string | undefined> {
+  const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
+  return (await client.send(new GetSecretValueCommand({ SecretId: id }))).SecretString;
+}
+
 export function readFromSecretsManager(options: SecretsManagerOptions): ReadSecret {
   const { hint = () => '', now = Date.now } = options;
   const known = new Map<string, { value: Promise<string>; failedAt?: number }>();
   let client: Promise<SecretsManagerClient> | undefined;
 
   const read = async (name: string): Promise<string> => {
-    const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
     client ??= Promise.resolve(options.client());
-    const answer = await (await client)
-      .send(new GetSecretValueCommand({ SecretId: name }))
-      .catch((cause: unknown) => {
-        throw new Error(reasonOf(cause, hint(name)), { cause });
-      });
-    if (answer.SecretString === undefined) throw new Error('holds bytes; only a text can be used');
-    return answer.SecretString;
+    const text = await secretText(await client, name).catch((cause: unknown) => {
+      throw new Error(reasonOf(cause, hint(name)), { cause });
+    });
+    if (text === undefined) throw new Error('holds bytes; only a text can be used');
+    return text;
   };
 
   return (name) => {

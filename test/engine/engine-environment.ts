@@ -11,7 +11,7 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import type { JsonObject } from '../../lib/blueprint/json.ts';
-import type { EngineEnvironment } from '../../lib/engine/environment.ts';
+import type { EngineConfig, EngineEnvironment } from '../../lib/engine/environment.ts';
 import { DEFAULT_ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { startLocal } from '../../lib/local/start.ts';
 import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
@@ -30,6 +30,22 @@ export interface TestEnvironment {
 }
 
 const ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe`;
+
+/** Of an engine on the stand-ins. */
+export const TEST_CONFIG: EngineConfig = {
+  region: LOCAL_REGION,
+  accountId: LOCAL_ACCOUNT,
+  machinePrefix: 'mwe-',
+  roleArn: ROLE,
+  callToolArn: `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:mwe-call-tool`,
+  functionTimeoutSeconds: 900,
+  serversHash: 'none',
+  cursorSecret: () => Promise.resolve('secret'),
+  console: false,
+  callTool: 'all',
+  schedules: { groupName: 'mwe', roleArn: ROLE },
+  limits: DEFAULT_ENGINE_LIMITS,
+};
 
 export async function startEnvironment(): Promise<TestEnvironment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mwe-engine-'));
@@ -58,20 +74,7 @@ export async function startEnvironment(): Promise<TestEnvironment> {
     sfn,
     lambda,
     scheduler,
-    config: {
-      region: LOCAL_REGION,
-      accountId: LOCAL_ACCOUNT,
-      machinePrefix: 'mwe-',
-      roleArn: ROLE,
-      callToolArn: `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:mwe-call-tool`,
-      functionTimeoutSeconds: 900,
-      serversHash: 'none',
-      cursorSecret: () => Promise.resolve('secret'),
-      console: false,
-      callTool: 'all',
-      schedules: { groupName: 'mwe', roleArn: ROLE },
-      limits: DEFAULT_ENGINE_LIMITS,
-    },
+    config: TEST_CONFIG,
     now: () => clock,
     log: () => undefined,
     telemetry: SILENT,

@@ -14,13 +14,12 @@ import type { Json, JsonObject } from '../../lib/blueprint/json.ts';
 import { parseServers } from '../../lib/downstream/config.ts';
 import { createPool } from '../../lib/downstream/pool.ts';
 import type { EngineEnvironment } from '../../lib/engine/environment.ts';
-import { DEFAULT_ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { saveBlueprint } from '../../lib/engine/save.ts';
 import { startServer } from '../../lib/local/http-server.ts';
 import type { StartExecutionRequest } from '../../lib/local/scheduler/delivery/invocation.ts';
 import { createScheduler } from '../../lib/local/scheduler/service.ts';
 import { startLocal } from '../../lib/local/start.ts';
-import { clientConfig, LOCAL_ACCOUNT, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
+import { clientConfig, LOCAL_CREDENTIALS, LOCAL_REGION } from '../../lib/store/aws-config.ts';
 import type { Principal, RunRecord } from '../../lib/store/records.ts';
 import { listRuns } from '../../lib/store/run-lists.ts';
 import { isOpen } from '../../lib/store/runs.ts';
@@ -28,8 +27,7 @@ import { closeStore, openStore } from '../../lib/store/store.ts';
 import { SILENT } from '../../lib/telemetry/telemetry.ts';
 import { testClock } from '../local/scheduler/test-clock.ts';
 
-const ROLE = `arn:aws:iam::${LOCAL_ACCOUNT}:role/mwe`;
-const CALL_TOOL = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:mwe-call-tool`;
+import { TEST_CONFIG } from './engine-environment.ts';
 
 export interface ScheduledEngine {
   env: EngineEnvironment;
@@ -107,20 +105,7 @@ export async function startScheduledEngine(): Promise<ScheduledEngine> {
     sfn,
     lambda,
     scheduler,
-    config: {
-      region: LOCAL_REGION,
-      accountId: LOCAL_ACCOUNT,
-      machinePrefix: 'mwe-',
-      roleArn: ROLE,
-      callToolArn: CALL_TOOL,
-      functionTimeoutSeconds: 900,
-      serversHash: 'none',
-      cursorSecret: () => Promise.resolve('secret'),
-      console: false,
-      callTool: 'all',
-      schedules: { groupName: 'mwe', roleArn: ROLE },
-      limits: DEFAULT_ENGINE_LIMITS,
-    },
+    config: TEST_CONFIG,
     now: clock.now,
     log: () => undefined,
     telemetry: SILENT,

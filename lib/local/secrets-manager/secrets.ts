@@ -12,7 +12,7 @@ import type { Secret } from './versions.ts';
 export interface Secrets {
   /**
    * By name, ARN, or ARN without its random suffix. What is answered must not be changed.
-   * @throws SecretsManagerError ResourceNotFoundException
+   * @throws ApiError ResourceNotFoundException
    */
   find(id: string): Readonly<Secret>;
   has(name: string): boolean;

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError } from '../api-error.ts';
 import { BodyTooLarge, type RunningServer, readRequestBody, startServer } from '../http-server.ts';
-import { SecretsManagerError } from './errors.ts';
 import { OPERATIONS } from './operations.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 
@@ -44,7 +44,7 @@ async function answer(
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     if (!request.complete) response.setHeader('Connection', 'close');
-    if (error instanceof SecretsManagerError) {
+    if (error instanceof ApiError) {
       send(response, error.statusCode, { __type: error.type, Message: error.message });
       return;
     }
@@ -59,7 +59,7 @@ async function perform(secrets: Secrets, request: IncomingMessage): Promise<obje
   const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
   if (request.method !== 'POST' || operation === undefined) {
     const known = Object.keys(OPERATIONS).join(', ');
-    throw new SecretsManagerError('UnknownOperationException', `The local Secrets Manager knows ${known}.`);
+    throw new ApiError('UnknownOperationException', `The local Secrets Manager knows ${known}.`);
   }
   return await operation(secrets, parseBody(await readBody(request)));
 }
@@ -69,7 +69,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     return await readRequestBody(request, MAX_REQUEST_BYTES);
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) throw error;
-    throw new SecretsManagerError('RequestEntityTooLargeException', error.message, 413);
+    throw new ApiError('RequestEntityTooLargeException', error.message, 413);
   }
 }
 
@@ -77,7 +77,7 @@ function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new SecretsManagerError('SerializationException', 'The request body is not valid JSON.');
+    throw new ApiError('SerializationException', 'The request body is not valid JSON.');
   }
 }
 

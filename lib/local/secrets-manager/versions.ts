@@ -40,7 +40,7 @@ export function versionAt(secret: Secret, stage: string): SecretVersion | undefi
 /**
  * Adds a version. Without `stages` it becomes the current one, as the first of a secret always does. The same id with the
  * same value changes nothing; with another it is an error.
- * @throws SecretsManagerError ResourceExistsException
+ * @throws ApiError ResourceExistsException
  */
 export function addVersion(
   secret: Secret,
@@ -65,7 +65,7 @@ export function addVersion(
 
 /**
  * Moves a label. Where another version has it, `from` must name that version: the one compare-and-set that the service has.
- * @throws SecretsManagerError InvalidParameterException
+ * @throws ApiError InvalidParameterException
  */
 export function moveStage(
   secret: Secret,

@@ -8,8 +8,8 @@ import {
 } from '@aws-sdk/client-scheduler';
 import { SFNServiceException } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ApiError } from '../../../lib/local/api-error.ts';
 import { LambdaServiceError } from '../../../lib/local/step-functions/contract.ts';
-import { ApiError } from '../../../lib/local/step-functions/service/api-error.ts';
 import { MACHINE, ROLE, type Running, refusal, schedule, startScheduler, UNIVERSAL } from './harness.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 

@@ -10,7 +10,7 @@ import {
   ListTagsForResourceCommand,
 } from '@aws-sdk/client-scheduler';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../../lib/local/step-functions/service/api-error.ts';
+import { ApiError } from '../../../lib/local/api-error.ts';
 import { MACHINE, makeDataDir, ROLE, type Running, schedule, startScheduler, UNIVERSAL } from './harness.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 

@@ -1,22 +1,8 @@
 /**
- * What the Step Functions API answers when it refuses: an error type and AWS's sentence for it.
- *
- * Every refusal of an operation is an `ApiError`; anything else that is thrown is a fault of ours and leaves as
- * `InternalFailure` without its text. Texts are AWS's, as recorded by AWS-validated public tests where such a record
- * exists, otherwise as the API reference words them.
+ * The refusals of the Step Functions API. Texts are AWS's, as recorded by AWS-validated public tests where such a record exists,
+ * otherwise as the API reference words them.
  */
-export class ApiError extends Error {
-  /** The `__type` on the wire, e.g. `ExecutionDoesNotExist`. */
-  readonly type: string;
-  readonly statusCode: number;
-
-  constructor(type: string, message: string, statusCode = 400) {
-    super(message);
-    this.name = type;
-    this.type = type;
-    this.statusCode = statusCode;
-  }
-}
+import { ApiError } from '../../api-error.ts';
 
 export function validationException(message: string): ApiError {
   return new ApiError('ValidationException', message);

@@ -5,7 +5,8 @@
  *     execution:NAME:EXECUTION     execution:NAME/LABEL:EXECUTION      express:NAME:EXECUTION:UUID
  *     mapRun:NAME/LABEL:UUID
  */
-import { ApiError, invalidArn, invalidName } from './api-error.ts';
+import { ApiError } from '../../api-error.ts';
+import { invalidArn, invalidName } from './api-error.ts';
 
 export interface Place {
   region: string;

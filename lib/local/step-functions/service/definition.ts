@@ -2,9 +2,10 @@
  * A definition at the door of CreateStateMachine and UpdateStateMachine: refused with AWS's `InvalidDefinition`, which
  * strings all errors together.
  */
+
+import { ApiError } from '../../api-error.ts';
 import type { Diagnostic } from '../validate/diagnostic.ts';
 import { validateDefinition } from '../validate/validate.ts';
-import { ApiError } from './api-error.ts';
 
 /** Throws `InvalidDefinition`. */
 export function checkDefinition(text: string, type: 'STANDARD' | 'EXPRESS'): void {

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../blueprint/json.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../../api-error.ts';
 
 const TARGET_PREFIX = 'AWSStepFunctions.';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

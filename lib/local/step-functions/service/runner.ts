@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StateMachine } from '../../../asl/types.ts';
 import type { Json } from '../../../blueprint/json.ts';
+import { ApiError } from '../../api-error.ts';
 import type {
   Checkpoint,
   Clock,
@@ -21,7 +22,7 @@ import type {
   RunExecution,
 } from '../contract.ts';
 import type { StatusAnnouncer } from './announcer.ts';
-import { ApiError, executionAlreadyExists, executionNotRedrivable } from './api-error.ts';
+import { executionAlreadyExists, executionNotRedrivable } from './api-error.ts';
 import { executionArn, expressArn, type Place } from './arns.ts';
 import { type MapChildRequest, mapChildRecord } from './map-children.ts';
 import { asReason, childOf, outcomeOf, reopened, type StopReason } from './outcomes.ts';

@@ -1,6 +1,7 @@
 /** Tags as the API has them: up to 50 pairs of a key (1 to 128 characters) and a value (up to 256). */
 import { isJsonObject, type Json } from '../../../blueprint/json.ts';
-import { ApiError, validationException } from './api-error.ts';
+import { ApiError } from '../../api-error.ts';
+import { validationException } from './api-error.ts';
 
 export interface Tag {
   key: string;

@@ -3,7 +3,7 @@
  *
  * Idempotent as in the service: where the newest version is of the current revision already, that one is the answer.
  */
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../../api-error.ts';
 import type { Machine, MachineVersion } from './storage/machines.ts';
 
 const MAX_VERSIONS = 1000;

@@ -1,6 +1,7 @@
 /** ListExecutions, latest first: of a machine, of one of its versions, or of a map run's children. */
 import type { JsonObject } from '../../../../blueprint/json.ts';
-import { ApiError, resourceNotFound, validationException } from '../api-error.ts';
+import { ApiError } from '../../../api-error.ts';
+import { resourceNotFound, validationException } from '../api-error.ts';
 import { checkMapRunArn } from '../arns.ts';
 import { type Operation, type ServiceContext, seconds } from '../context.ts';
 import { decodeToken, encodeToken, pageSize, takePage } from '../pages.ts';

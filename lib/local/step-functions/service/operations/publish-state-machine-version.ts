@@ -1,5 +1,5 @@
 /** PublishStateMachineVersion, optionally only if the current revision is the one that the caller knows. */
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../../../api-error.ts';
 import { type Operation, seconds } from '../context.ts';
 import { ARN, readParameters } from '../parameters.ts';
 import { findMachine } from '../revisions.ts';

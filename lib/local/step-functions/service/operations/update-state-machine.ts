@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../../../blueprint/json.ts';
-import { ApiError, validationException } from '../api-error.ts';
+import { ApiError } from '../../../api-error.ts';
+import { validationException } from '../api-error.ts';
 import { checkRoleArn } from '../arns.ts';
 import { type Operation, seconds } from '../context.ts';
 import { checkDefinition } from '../definition.ts';
