@@ -44,11 +44,14 @@ describe('openDataFolder', () => {
     await expect(openDataFolder(join(folder, path))).rejects.toMatchObject({ code });
   });
 
-  it.runIf(existsSync('/proc/self'))('ends where nothing can be made', async () => {
-    await expect(openDataFolder('/proc/mwe')).rejects.toMatchObject({
-      code: expect.stringMatching(/ENOENT|EACCES|EROFS/),
-    });
-  });
+  it.runIf(existsSync('/proc/self'))(
+    'ends where nothing can be made (such a place is /proc, on Linux)',
+    async () => {
+      await expect(openDataFolder('/proc/mwe')).rejects.toMatchObject({
+        code: expect.stringMatching(/ENOENT|EACCES|EROFS/),
+      });
+    },
+  );
 
   it('closes a folder that was open to others', async () => {
     await mkdir(folder, { mode: 0o755 });

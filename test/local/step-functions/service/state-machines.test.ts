@@ -215,31 +215,34 @@ describe('updating and publishing', () => {
 });
 
 describe('listing and deleting', () => {
-  test.skipIf(againstAws)('pages by name, and a token fits its list only', async () => {
-    const service = await connect();
-    const names = Array.from({ length: 7 }, (_, index) => `page-${index}`);
-    for (const name of names.toReversed()) await createMachine(service, PASS, { name });
-    const listed: string[] = [];
-    const pages: number[] = [];
-    for await (const page of paginateListStateMachines({ client: service.client, pageSize: 3 }, {})) {
-      pages.push(page.stateMachines?.length ?? 0);
-      for (const machine of page.stateMachines ?? []) listed.push(machine.name ?? '');
-    }
-    expect(listed).toEqual(names);
-    expect(pages).toEqual([3, 3, 1]);
-    const { nextToken } = await service.client.send(new ListStateMachinesCommand({ maxResults: 2 }));
-    const stateMachineArn = 'arn:aws:states:us-east-1:000000000000:stateMachine:page-0';
-    for (const token of [nextToken, 'nonsense', 'W10']) {
-      const call = service.client.send(
-        new ListStateMachineVersionsCommand({ stateMachineArn, nextToken: token }),
+  test.skipIf(againstAws)(
+    'pages by name, and a token fits its list only (not on AWS: an account has other machines)',
+    async () => {
+      const service = await connect();
+      const names = Array.from({ length: 7 }, (_, index) => `page-${index}`);
+      for (const name of names.toReversed()) await createMachine(service, PASS, { name });
+      const listed: string[] = [];
+      const pages: number[] = [];
+      for await (const page of paginateListStateMachines({ client: service.client, pageSize: 3 }, {})) {
+        pages.push(page.stateMachines?.length ?? 0);
+        for (const machine of page.stateMachines ?? []) listed.push(machine.name ?? '');
+      }
+      expect(listed).toEqual(names);
+      expect(pages).toEqual([3, 3, 1]);
+      const { nextToken } = await service.client.send(new ListStateMachinesCommand({ maxResults: 2 }));
+      const stateMachineArn = 'arn:aws:states:us-east-1:000000000000:stateMachine:page-0';
+      for (const token of [nextToken, 'nonsense', 'W10']) {
+        const call = service.client.send(
+          new ListStateMachineVersionsCommand({ stateMachineArn, nextToken: token }),
+        );
+        expect(await refusal(call)).toBe("InvalidToken: Invalid Token: 'Invalid token'");
+      }
+      expect(await refusal(service.client.send(new ListStateMachinesCommand({ maxResults: 1001 })))).toBe(
+        "ValidationException: 1 validation error detected: Value '1001' at 'maxResults' failed to satisfy constraint: Member must have value less than or equal to 1000",
       );
-      expect(await refusal(call)).toBe("InvalidToken: Invalid Token: 'Invalid token'");
-    }
-    expect(await refusal(service.client.send(new ListStateMachinesCommand({ maxResults: 1001 })))).toBe(
-      "ValidationException: 1 validation error detected: Value '1001' at 'maxResults' failed to satisfy constraint: Member must have value less than or equal to 1000",
-    );
-    await service.close();
-  });
+      await service.close();
+    },
+  );
 
   test('deleting what is not there succeeds', async () => {
     const stateMachineArn = await createMachine(running, PASS);
@@ -255,25 +258,28 @@ describe('listing and deleting', () => {
     ).toBe("InvalidArn: Invalid Arn: 'Invalid ARN prefix: not_a_valid_arn'");
   });
 
-  test.skipIf(againstAws)('deleting ends what runs and takes the executions along', async () => {
-    const name = `suite-${randomUUID()}`;
-    const stateMachineArn = await createMachine(running, WAIT, { name });
-    await running.client.send(new StartExecutionCommand({ stateMachineArn, name: 'one' }));
-    await running.client.send(new DeleteStateMachineCommand({ stateMachineArn }));
-    for (;;) {
-      const { stateMachines = [] } = await running.client.send(
-        new ListStateMachinesCommand({ maxResults: 1000 }),
-      );
-      const described = await refusal(
-        running.client.send(new DescribeStateMachineCommand({ stateMachineArn })),
-      ).catch(() => '');
-      expect(stateMachines.map((each) => each.name)).not.toContain(name);
-      if (described.startsWith('StateMachineDoesNotExist')) break;
-    }
-    await createMachine(running, WAIT, { name });
-    const again = await running.client.send(new StartExecutionCommand({ stateMachineArn, name: 'one' }));
-    expect(again.executionArn).toMatch(/:one$/);
-  });
+  test.skipIf(againstAws)(
+    'deleting ends what runs and takes the executions along (not on AWS: it takes minutes there)',
+    async () => {
+      const name = `suite-${randomUUID()}`;
+      const stateMachineArn = await createMachine(running, WAIT, { name });
+      await running.client.send(new StartExecutionCommand({ stateMachineArn, name: 'one' }));
+      await running.client.send(new DeleteStateMachineCommand({ stateMachineArn }));
+      for (;;) {
+        const { stateMachines = [] } = await running.client.send(
+          new ListStateMachinesCommand({ maxResults: 1000 }),
+        );
+        const described = await refusal(
+          running.client.send(new DescribeStateMachineCommand({ stateMachineArn })),
+        ).catch(() => '');
+        expect(stateMachines.map((each) => each.name)).not.toContain(name);
+        if (described.startsWith('StateMachineDoesNotExist')) break;
+      }
+      await createMachine(running, WAIT, { name });
+      const again = await running.client.send(new StartExecutionCommand({ stateMachineArn, name: 'one' }));
+      expect(again.executionArn).toMatch(/:one$/);
+    },
+  );
 });
 
 test('tags', async () => {
